@@ -1,0 +1,385 @@
+"""The plan: a tree of frozen nodes that a person can read.
+
+A column is known by its identity `(rel, name)`: `rel` is the name of the node that made it,
+unique in the statement, so that a column keeps its identity through Filter, Join, Sort and Limit
+and no name is ever resolved twice. Expressions are sqlglot's; in them a column is
+`exp.Column(table=rel, this=name)` and a subquery is an `exp.Subquery(plan=<Node>)` (see `tree.subplan`).
+Expressions are mutable, so one inside a node is read-only: edit a copy.
+
+A correlated subquery's plan simply mentions columns that no node in it makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Literal, NamedTuple, Self
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Table
+from shardwise.catalog.shardings import SlotSet
+from shardwise.plan.route import Route
+
+JoinKind = Literal["inner", "left", "right", "full", "semi", "anti", "cross", "asof", "asof_left", "positional"]
+SetKind = Literal["union", "intersect", "except"]
+
+
+class ColumnId(NamedTuple):
+    """A column's identity in the statement."""
+
+    rel: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One column that a node gives: its identity, and its type where it is declared (else None)."""
+
+    id: ColumnId
+    type: str | None = None
+    collation: str | None = None
+
+
+class Item(NamedTuple):
+    """A computed column: `name` in the node's rel, and how it is computed."""
+
+    name: str
+    expr: exp.Expression
+
+
+class SortKey(NamedTuple):
+    """`nulls_first` is always explicit: the dialect's default is resolved when the query is bound."""
+
+    expr: exp.Expression
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """A relation: rows of `outputs`, in no order unless it is a Sort (or a Limit over one)."""
+
+    @cached_property
+    def inputs(self) -> tuple[Node, ...]:
+        """The nodes this one reads, subqueries in expressions not among them."""
+        return tuple(node for f in fields(self) for node in _nodes(getattr(self, f.name)))
+
+    @cached_property
+    def expressions(self) -> tuple[exp.Expression, ...]:
+        """All expressions of this node itself."""
+        return tuple(e for f in fields(self) for e in _expressions(getattr(self, f.name)))
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        """The columns, in order."""
+        (only,) = self.inputs
+        return only.outputs
+
+    @cached_property
+    def output_ids(self) -> frozenset[ColumnId]:
+        return frozenset(o.id for o in self.outputs)
+
+    def but(self, **changes: object) -> Self:
+        """The same node with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def _nodes(value: object) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+    elif type(value) is tuple:
+        for item in value:
+            if isinstance(item, Node):
+                yield item
+
+
+def _expressions(value: object) -> Iterator[exp.Expression]:
+    if isinstance(value, exp.Expression):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            if not isinstance(item, Node):
+                yield from _expressions(item)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan(Node):
+    """All rows of a catalog table, or of those of its slots that `slots` leaves (None: all).
+
+    `route` is where the table's rows are after pruning.
+    """
+
+    table: Table
+    rel: str
+    columns: tuple[Output, ...]
+    slots: SlotSet | None = None
+    route: Route
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Local(Node):
+    """A relation that lives in the merge: a registered DataFrame or Arrow table."""
+
+    name: str
+    rel: str
+    columns: tuple[Output, ...]
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneRow(Node):
+    """One row without columns: a SELECT without FROM."""
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Empty(Node):
+    """No rows of the given columns."""
+
+    rel: str
+    columns: tuple[Output, ...]
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values(Node):
+    """Rows written in the statement: one tuple of expressions each."""
+
+    rel: str
+    names: tuple[str, ...]
+    rows: tuple[tuple[exp.Expression, ...], ...]
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return tuple(Output(ColumnId(self.rel, name)) for name in self.names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFunction(Node):
+    """`range(…)`, `unnest(…)` and the like in FROM; its arguments may mention outer columns (LATERAL)."""
+
+    rel: str
+    call: exp.Expression
+    names: tuple[str, ...]
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return tuple(Output(ColumnId(self.rel, name)) for name in self.names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter(Node):
+    """The rows for which every conjunct is TRUE."""
+
+    input: Node
+    conjuncts: tuple[exp.Expression, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Join(Node):
+    """`on` is a tuple of conjuncts, empty for a cross join. `lateral`: `right` mentions columns of `left`."""
+
+    kind: JoinKind
+    left: Node
+    right: Node
+    on: tuple[exp.Expression, ...] = ()
+    lateral: bool = False
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        if self.kind in ("semi", "anti"):
+            return self.left.outputs
+        return self.left.outputs + self.right.outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project(Node):
+    """Computes `items` from each row; nothing else passes."""
+
+    input: Node
+    rel: str
+    items: tuple[Item, ...]
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return tuple(_computed(self.rel, item, self.input) for item in self.items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate(Node):
+    """One row per group. Outputs: `keys`, then `calls`.
+
+    `sets` are the grouping sets as tuples of positions in `keys` (None: one set of all keys).
+    Without keys and sets there is exactly one row.
+    """
+
+    input: Node
+    rel: str
+    keys: tuple[Item, ...]
+    calls: tuple[Item, ...]
+    sets: tuple[tuple[int, ...], ...] | None = None
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return tuple(_computed(self.rel, item, self.input) for item in self.keys + self.calls)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window(Node):
+    """The input's columns, then one per window call."""
+
+    input: Node
+    rel: str
+    items: tuple[Item, ...]
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.input.outputs + tuple(Output(ColumnId(self.rel, item.name)) for item in self.items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distinct(Node):
+    """Without `on`: duplicate rows removed. With `on`: the first row, by `order`, of each value of `on`."""
+
+    input: Node
+    on: tuple[exp.Expression, ...] | None = None
+    order: tuple[SortKey, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sort(Node):
+    """The input's rows in the order of `keys`."""
+
+    input: Node
+    keys: tuple[SortKey, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit(Node):
+    """`count` rows after `offset`; both expressions without columns. `percent`: count is a percentage."""
+
+    input: Node
+    count: exp.Expression | None
+    offset: exp.Expression | None = None
+    percent: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOp(Node):
+    """UNION, INTERSECT or EXCEPT; columns by position, named as the first arm's."""
+
+    kind: SetKind
+    all: bool
+    arms: tuple[Node, ...]
+    rel: str
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        """A column keeps its declared type if all arms declare the same."""
+        columns = zip(*(arm.outputs for arm in self.arms), strict=True)
+        return tuple(
+            Output(
+                ColumnId(self.rel, same[0].id.name),
+                same[0].type if len({o.type for o in same}) == 1 else None,
+                same[0].collation if len({o.collation for o in same}) == 1 else None,
+            )
+            for same in columns
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cte(Node):
+    """`definition`, computed once and read by every `CteRef` of `name` in `body`."""
+
+    name: str
+    definition: Node
+    body: Node
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.body.outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class CteRef(Node):
+    """One reading of a Cte, or of a Recursive from inside its step."""
+
+    name: str
+    rel: str
+    columns: tuple[Output, ...]
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recursive(Node):
+    """WITH RECURSIVE: `base`, then `step` (which reads CteRef `name`) until it gives nothing new."""
+
+    name: str
+    rel: str
+    names: tuple[str, ...]
+    base: Node
+    step: Node
+    all: bool
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return tuple(Output(ColumnId(self.rel, name)) for name in self.names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raw(Node):
+    """A statement kept whole because the nodes do not model it; runs where all of `tables` are.
+
+    In `sql` the i-th table is `exp.Table(this=Identifier(rel of tables[i]))`, aliased as the user wrote.
+    """
+
+    rel: str
+    sql: exp.Expression
+    tables: tuple[Node, ...]
+    columns: tuple[Output, ...]
+    reason: str
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gather(Node):
+    """The border: `input` runs on the shards, its rows come to the merge.
+
+    `fragment` names it (f1, f2, …); `shards` are where it runs. `notes` say what was not pushed, and why.
+    """
+
+    input: Node
+    fragment: str
+    shards: tuple[str, ...]
+
+
+def _computed(rel: str, item: Item, source: Node) -> Output:
+    """A bare column keeps its declared type and collation."""
+    expr = item.expr
+    if type(expr) is exp.Column:
+        wanted = ColumnId(expr.table, expr.name)
+        for output in source.outputs:
+            if output.id == wanted:
+                return Output(ColumnId(rel, item.name), output.type, output.collation)
+    return Output(ColumnId(rel, item.name))

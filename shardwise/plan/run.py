@@ -1,0 +1,208 @@
+"""A finished plan and its run: requests out, batches in, no I/O.
+
+Whoever drives a `Run` sends each `Request` to its source and reports back; the object
+says what to send next and what to merge. The executor is one driver, tests and proxies others.
+
+    run = plan.start()
+    for first in run.first: …        # subqueries that run first: run their plans, then run.bind(…)
+    for request in run.ready(): …    # made lazily, text and all
+    run.feed(request.id, batch); run.finish(request.id); run.fail(request.id, error)
+    run.merge                        # Merge(sql, inputs), or None where one shard answers whole
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from shardwise.errors import InternalError
+from shardwise.plan.nodes import Node
+from shardwise.plan.route import Note, Route
+
+
+class Batch(Protocol):
+    """What `feed` counts: an Arrow batch, or anything with these two."""
+
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+
+
+class Request(NamedTuple):
+    """One statement for one shard. `id` is unique in the run, `fragment` the stream its rows belong to.
+
+    `params` are bound by name: `$p1` in `sql`.
+    """
+
+    id: int
+    fragment: str
+    shard: str
+    source: str
+    sql: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragment:
+    """One statement in logical names, and where it goes.
+
+    `sql` is the text in logical names (as EXPLAIN shows it); `text(shard)` the text for one shard, in its
+    physical names. `columns` are (name, declared type or None) in order: the stream's names, and for ENUM
+    and other types that Arrow loses, what the merge casts to.
+    """
+
+    name: str
+    sql: str
+    columns: tuple[tuple[str, str | None], ...]
+    route: Route
+    params: Mapping[str, Any]
+    text: Callable[[str], str]
+    source_of: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """The statement that finishes the work. It reads each stream under the fragment's name ("f1"), and each
+    registered local relation under its own."""
+
+    sql: str
+    params: Mapping[str, Any]
+    inputs: tuple[str, ...]
+    locals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class First:
+    """A subquery that runs before the rest; its rows are bound under `name`.
+
+    `rows_max`: with more rows than this, bind None instead ("too many to send as keys").
+    `is_scalar`: more than one row is the dialect's error.
+    """
+
+    name: str
+    plan: Plan
+    is_scalar: bool
+    rows_max: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a statement will do. Immutable; may be started any number of times.
+
+    `columns` are the result's (name, type or None where only the engine knows). If `first` is not empty
+    the rest of the plan is made by `then(values)` once they have run; `root` is what it looks like before.
+    `empty_shards` tells that no shard at all is asked.
+    """
+
+    sql: str
+    root: Node
+    fragments: tuple[Fragment, ...]
+    merge: Merge | None
+    columns: tuple[tuple[str, str | None], ...]
+    catalog_version: int
+    first: tuple[First, ...] = ()
+    then: Callable[[Mapping[str, "Bound"]], Plan] | None = None
+    notes: tuple[Note, ...] = ()
+    steps: tuple[tuple[str, Node], ...] = ()
+
+    @property
+    def is_single_shard(self) -> bool:
+        """One shard answers the whole statement."""
+        return self.merge is None and not self.first
+
+    @property
+    def shards(self) -> tuple[str, ...]:
+        """All shards that are asked, each once."""
+        return tuple(dict.fromkeys(shard for f in self.fragments for shard in f.route.shards))
+
+    def start(self) -> Run:
+        return Run(self)
+
+
+class Bound(NamedTuple):
+    """The rows of a subquery that ran first, one tuple each, and its columns' types; rows None: too many."""
+
+    types: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]] | None
+
+
+@dataclass
+class Progress:
+    """What a fragment has moved so far."""
+
+    requests: int = 0
+    finished: int = 0
+    rows: int = 0
+    bytes: int = 0
+
+
+@dataclass
+class Run:
+    """One execution of a plan."""
+
+    plan: Plan
+    progress: dict[str, Progress] = field(default_factory=dict)
+    error: BaseException | None = None
+    _bound: dict[str, Bound] = field(default_factory=dict)
+    _fragment_of: dict[int, str] = field(default_factory=dict)
+    _next_id: int = 0
+
+    @property
+    def first(self) -> tuple[First, ...]:
+        """Subqueries whose rows are still to be bound."""
+        return tuple(f for f in self.plan.first if f.name not in self._bound)
+
+    def bind(self, name: str, bound: Bound) -> None:
+        """Binds the rows of `first` subquery `name`; after the last one, `plan` is the plan of the rest."""
+        self._bound[name] = bound
+        if not self.first:
+            if self.plan.then is None:
+                raise InternalError("a plan with subqueries that run first has no continuation")
+            self.plan = self.plan.then(dict(self._bound))
+            self._bound = {}
+
+    @property
+    def merge(self) -> Merge | None:
+        return self.plan.merge
+
+    def ready(self, fragment: str | None = None) -> Iterator[Request]:
+        """The requests of one fragment (or of all), made one by one as they are asked for.
+
+        A stream that the merge reads again is asked for again: the requests get new ids.
+        """
+        if self.first:
+            return
+        for part in self.plan.fragments:
+            if fragment is None or part.name == fragment:
+                for shard in part.route.shards:
+                    self._next_id += 1
+                    self._fragment_of[self._next_id] = part.name
+                    self._of(part.name).requests += 1
+                    yield Request(self._next_id, part.name, shard, part.source_of(shard), part.text(shard), part.params)
+
+    def feed(self, request_id: int, batch: Batch) -> None:
+        """Counts rows and bytes that arrived for a request."""
+        progress = self._of(self._fragment_of[request_id])
+        progress.rows += batch.num_rows
+        progress.bytes += batch.nbytes
+
+    def finish(self, request_id: int) -> None:
+        self._of(self._fragment_of.pop(request_id)).finished += 1
+
+    def fail(self, request_id: int, error: BaseException) -> None:
+        """The first failure is the run's."""
+        self._fragment_of.pop(request_id, None)
+        self.error = self.error or error
+
+    @property
+    def rows_moved(self) -> int:
+        return sum(p.rows for p in self.progress.values())
+
+    @property
+    def bytes_moved(self) -> int:
+        return sum(p.bytes for p in self.progress.values())
+
+    def _of(self, fragment: str) -> Progress:
+        return self.progress.setdefault(fragment, Progress())
