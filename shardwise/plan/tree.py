@@ -1,0 +1,211 @@
+"""Walking and rewriting plans: nodes, the expressions in them, and the plans in those.
+
+Everything here returns the very same object where nothing changed, so that "did it fire?"
+is `after is not before`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import TypeVar
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey
+
+N = TypeVar("N", bound=Node)
+Rewrite = Callable[[Node], Node]
+ExprRewrite = Callable[[exp.Expression], exp.Expression]
+
+
+def column(id: ColumnId) -> exp.Column:
+    """The expression that reads a column."""
+    return exp.Column(
+        this=exp.Identifier(this=id.name, quoted=True), table=exp.Identifier(this=id.rel, quoted=True)
+    )
+
+
+def column_id(expr: exp.Expression) -> ColumnId | None:
+    """The identity, if `expr` is a column and nothing else."""
+    return ColumnId(expr.table, expr.name) if type(expr) is exp.Column else None
+
+
+def subplan(node: Node) -> exp.Subquery:
+    """A plan as an expression: a scalar subquery, or what IN, EXISTS, ANY and ALL read."""
+    return exp.Subquery(plan=node)
+
+
+def plan_of(expr: exp.Expression) -> Node | None:
+    """The plan, if `expr` is one."""
+    return expr.args.get("plan") if type(expr) is exp.Subquery else None
+
+
+def plans_in(expr: exp.Expression) -> Iterator[Node]:
+    """The plans of the subqueries in an expression, not those inside these plans."""
+    for subquery in expr.find_all(exp.Subquery):
+        plan = subquery.args.get("plan")
+        if plan is not None:
+            yield plan
+
+
+def subplans(node: Node) -> tuple[Node, ...]:
+    """The plans of the subqueries in this node's own expressions."""
+    return tuple(plan for expr in node.expressions for plan in plans_in(expr))
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node, then everything below it, subqueries' plans too."""
+    yield node
+    for below in (*node.inputs, *subplans(node)):
+        yield from walk(below)
+
+
+def columns_in(expr: exp.Expression) -> frozenset[ColumnId]:
+    """The columns an expression reads, those that its subqueries take from outside included."""
+    found: set[ColumnId] = set()
+    for part in expr.find_all(exp.Column, exp.Subquery):
+        if type(part) is exp.Column:
+            found.add(ColumnId(part.table, part.name))
+        elif (plan := part.args.get("plan")) is not None:
+            found |= free_columns(plan)
+    return frozenset(found)
+
+
+def free_columns(node: Node) -> frozenset[ColumnId]:
+    """The columns that the tree mentions and no node in it makes: what makes a subquery correlated."""
+    cached = node.__dict__.get("_free")
+    if cached is not None:
+        return cached  # type: ignore[no-any-return]
+    made: set[ColumnId] = set()
+    used: set[ColumnId] = set()
+    for expr in node.expressions:
+        used |= columns_in(expr)
+    for below in node.inputs:
+        made |= below.output_ids
+        used |= free_columns(below)
+    # A lateral join's right side, and a table function's arguments, read the left side's columns.
+    free = frozenset(used - made - node.output_ids)
+    node.__dict__["_free"] = free
+    return free
+
+
+def map_expressions(node: N, change: ExprRewrite) -> N:
+    """The node with `change` applied to each of its own expressions (not to its inputs')."""
+    changes = {}
+    for f in fields(node):
+        before = getattr(node, f.name)
+        after = _map_value(before, change)
+        if after is not before:
+            changes[f.name] = after
+    return node.but(**changes) if changes else node
+
+
+def _map_value(value: object, change: ExprRewrite) -> object:
+    if isinstance(value, exp.Expression):
+        return change(value)
+    if isinstance(value, Item):
+        expr = change(value.expr)
+        return value if expr is value.expr else value._replace(expr=expr)
+    if isinstance(value, SortKey):
+        expr = change(value.expr)
+        return value if expr is value.expr else value._replace(expr=expr)
+    if type(value) is tuple and value and not isinstance(value[0], Node):
+        items = tuple(_map_value(item, change) for item in value)
+        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    return value
+
+
+def map_inputs(node: N, change: Rewrite) -> N:
+    """The node with `change` applied to each input."""
+    changes = {}
+    for f in fields(node):
+        before = getattr(node, f.name)
+        if isinstance(before, Node):
+            after: object = change(before)
+            if after is not before:
+                changes[f.name] = after
+        elif type(before) is tuple and before and isinstance(before[0], Node):
+            after = tuple(change(item) for item in before)
+            if any(a is not b for a, b in zip(after, before, strict=True)):
+                changes[f.name] = after
+    return node.but(**changes) if changes else node
+
+
+def map_plans(expr: exp.Expression, change: Rewrite) -> exp.Expression:
+    """The expression with `change` applied to each subquery's plan."""
+    if expr.find(exp.Subquery) is None:
+        return expr
+    changed = False
+
+    def swap(part: exp.Expression) -> exp.Expression:
+        nonlocal changed
+        plan = plan_of(part)
+        if plan is None:
+            return part
+        after = change(plan)
+        if after is plan:
+            return part
+        changed = True
+        return subplan(after)
+
+    after = expr.transform(swap)
+    return after if changed else expr
+
+
+def rewrite(node: Node, change: Rewrite, *, into_subqueries: bool = True) -> Node:
+    """Bottom-up: inputs (and subqueries' plans) first, then the node itself."""
+
+    def below(inner: Node) -> Node:
+        return rewrite(inner, change, into_subqueries=into_subqueries)
+
+    node = map_inputs(node, below)
+    if into_subqueries:
+        node = map_expressions(node, lambda e: map_plans(e, below))
+    return change(node)
+
+
+def replace_columns(expr: exp.Expression, by: Mapping[ColumnId, exp.Expression]) -> exp.Expression:
+    """The expression with columns replaced, inside its subqueries' plans too."""
+    if not (columns_in(expr) & by.keys()):
+        return expr
+
+    def swap(part: exp.Expression) -> exp.Expression:
+        if type(part) is exp.Column:
+            new = by.get(ColumnId(part.table, part.name))
+            return new.copy() if new is not None else part
+        plan = plan_of(part)
+        if plan is not None:
+            after = replace_free(plan, by)
+            return part if after is plan else subplan(after)
+        return part
+
+    if type(expr) is exp.Column:
+        return swap(expr)
+    return expr.transform(swap)
+
+
+def replace_free(node: Node, by: Mapping[ColumnId, exp.Expression]) -> Node:
+    """The plan with columns that it takes from outside replaced."""
+    wanted = {id: new for id, new in by.items() if id in free_columns(node)}
+    if not wanted:
+        return node
+    return rewrite(
+        node, lambda n: map_expressions(n, lambda e: replace_columns(e, wanted)), into_subqueries=False
+    )
+
+
+def conjuncts(expr: exp.Expression | None) -> tuple[exp.Expression, ...]:
+    """a AND (b AND c) as (a, b, c)."""
+    if expr is None:
+        return ()
+    if type(expr) is exp.Paren and type(expr.this) in (exp.And, exp.Paren):
+        return conjuncts(expr.this)
+    if type(expr) is exp.And:
+        return conjuncts(expr.this) + conjuncts(expr.expression)
+    return (expr,)
+
+
+def names_read(node: Node) -> frozenset[str]:
+    """The CTEs that the tree reads and does not define."""
+    return frozenset(n.name for n in walk(node) if isinstance(n, CteRef))
