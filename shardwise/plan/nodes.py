@@ -358,6 +358,11 @@ class Raw(Node):
     reason: str
 
     @cached_property
+    def expressions(self) -> tuple[exp.Expression, ...]:
+        """None: what `sql` mentions are the user's names, not identities."""
+        return ()
+
+    @cached_property
     def outputs(self) -> tuple[Output, ...]:
         return self.columns
 

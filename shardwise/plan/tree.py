@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey
+from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, Raw, SortKey
 
 N = TypeVar("N", bound=Node)
 Rewrite = Callable[[Node], Node]
@@ -92,6 +92,8 @@ def free_columns(node: Node) -> frozenset[ColumnId]:
 
 def map_expressions(node: N, change: ExprRewrite) -> N:
     """The node with `change` applied to each of its own expressions (not to its inputs')."""
+    if isinstance(node, Raw):
+        return node
     changes = {}
     for f in fields(node):
         before = getattr(node, f.name)
