@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from shardwise.catalog.model import Table
 from shardwise.catalog.shardings import SlotSet
-from shardwise.plan.route import Route
+from shardwise.plan.route import Note, Route
 
 JoinKind = Literal["inner", "left", "right", "full", "semi", "anti", "cross", "asof", "asof_left", "positional"]
 SetKind = Literal["union", "intersect", "except"]
@@ -377,6 +377,7 @@ class Gather(Node):
     input: Node
     fragment: str
     shards: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
 
 
 def _computed(rel: str, item: Item, source: Node) -> Output:
