@@ -117,6 +117,12 @@ class Plan:
         """All shards that are asked, each once."""
         return tuple(dict.fromkeys(shard for f in self.fragments for shard in f.route.shards))
 
+    def to_json(self) -> str:
+        """The plan as JSON, in the shape of docs/explain.schema.json."""
+        from shardwise.plan.as_json import explain_json  # noqa: PLC0415  it reads plans itself
+
+        return explain_json(self)
+
     def start(self) -> Run:
         return Run(self)
 

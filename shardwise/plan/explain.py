@@ -1,0 +1,206 @@
+"""EXPLAIN: a plan as a person reads it, and as programs do.
+
+    Limit 3
+    └─ Sort revenue DESC
+       └─ Aggregate by city: revenue = sum(p0)
+          └─ Gather
+             └─ Fragment f1 on 4 of 4 shards: s0, s1, s2, s3
+                  SELECT c.city, SUM(o.total) AS p0 FROM …
+                  all shards    nothing compares orders.customer_id or customers.id with a value
+                  pushed        filter, colocated join (by_customer), partial sum
+                  not pushed    ORDER BY … LIMIT: a city's groups span shards
+
+What is above a Gather runs in the merge, what is below it on the shards. docs/explain.md explains all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from shardwise.plan.as_json import explain_json
+from shardwise.plan.nodes import Gather, Node, Raw
+from shardwise.plan.phrases import Phrases, is_renaming
+from shardwise.plan.pushed import pushed
+from shardwise.plan.run import Fragment, Plan
+from shardwise.plan.statistics import Statistics, total
+from shardwise.plan.wrap import aligned, bytes_text, count_text, labelled, seconds_text, shard_list, sql_lines
+
+__all__ = ["explain_json", "explain_text", "route_rows", "sources_text", "steps_text"]
+
+_FIGURES_COLUMN = 60
+_SHARD_LINES_MAX = 16
+
+# A source's own EXPLAIN text, by fragment and shard.
+SourceTexts = Mapping[tuple[str, str], str]
+
+
+@dataclass
+class _Block:
+    """A line of the tree (with figures at its right), the lines that explain it, and what is below it."""
+
+    title: str
+    figures: str = ""
+    details: list[str] = field(default_factory=list)
+    below: list[_Block] = field(default_factory=list)
+
+
+def explain_text(plan: Plan, stats: Statistics | None = None) -> str:
+    """The plan's tree; with `stats`, what its run measured beside it (EXPLAIN ANALYZE)."""
+    return "\n".join(_plan_lines(plan, stats, None))
+
+
+def sources_text(plan: Plan, answers: SourceTexts) -> str:
+    """The plan's tree, each source's own EXPLAIN text (by fragment and shard) below its fragment.
+
+    Shards that answer alike are told together.
+    """
+    return "\n".join(_plan_lines(plan, None, answers))
+
+
+def steps_text(plan: Plan) -> str:
+    """The tree after each pass that changed something, under the pass's name."""
+    lines = []
+    for name, root in plan.steps:
+        lines.append(f"-- {name}")
+        lines += _drawn(_TreeOf({}, None, None, every_node=True).block(root, ()))
+    return "\n".join(lines)
+
+
+def route_rows(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """(shard, source, SQL as it is sent) for each shard of each fragment, what runs first before the rest.
+
+    Made lazily, text and all: a fragment may go to thousands of shards.
+    """
+    for first in plan.first:
+        yield from route_rows(first.plan)
+    for fragment in plan.fragments:
+        for shard in fragment.route.shards:
+            yield shard, fragment.source_of(shard), fragment.text(shard)
+
+
+def _plan_lines(plan: Plan, stats: Statistics | None, answers: SourceTexts | None) -> list[str]:
+    lines = []
+    for first in plan.first:
+        lines.append(f"Runs first: {first.name}{', one value' * first.is_scalar}")
+        lines += ["  " + line for line in _plan_lines(first.plan, None, None)]
+    for done in stats.first if stats else ():
+        lines.append(f"Ran first: {done.name}")
+        lines += ["  " + line for line in _plan_lines(done.plan, done.statistics, None)]
+    tree = _TreeOf({f.name: f for f in plan.fragments}, stats, answers)
+    if plan.merge is None and plan.fragments:
+        for part in plan.fragments:
+            lines += _drawn(tree.fragment(part.name, ["the whole statement"], ()))
+    else:
+        lines += _drawn(tree.block(plan.root, ()))
+    lines += labelled([("note", note.sentence) for note in plan.notes])
+    return lines + (_totals(stats) if stats else [])
+
+
+@dataclass
+class _TreeOf:
+    """Makes the blocks of one plan; holds what has been said already."""
+
+    fragments: Mapping[str, Fragment]
+    stats: Statistics | None
+    answers: SourceTexts | None
+    every_node: bool = False
+    phrases: Phrases = field(default_factory=Phrases)
+    shown: set[str] = field(default_factory=set)
+
+    def block(self, node: Node, above: tuple[Node, ...]) -> _Block:
+        if is_renaming(node) and not self.every_node:
+            return self.block(node.inputs[0], (*above, node))
+        title, subqueries = self.phrases.node(node)
+        block = _Block(title)
+        if isinstance(node, Raw):
+            block.details = sql_lines(node.sql.sql(dialect="duckdb"))
+        if isinstance(node, Gather) and node.fragment in self.fragments:
+            block.figures = self._moved(node.fragment)
+            not_pushed = [note.sentence for note in node.notes]
+            block.below = [self.fragment(node.fragment, list(pushed(node, above)), not_pushed)]
+            return block
+        block.below = [self.block(below, (*above, node)) for below in node.inputs]
+        for name, subplan in subqueries:
+            block.below.append(_Block(name, below=[self.block(subplan, ())]))
+        return block
+
+    def fragment(self, name: str, done: list[str], not_done: list[str] | tuple[str, ...]) -> _Block:
+        """A fragment: where it goes, its SQL, and the reasons."""
+        fragment = self.fragments[name]
+        route = fragment.route
+        where = f"on {len(route.shards):,} of {count_text(route.total, 'shard')}"
+        names = f": {shard_list(route.shards)}" if route.shards else ""
+        block = _Block(f"Fragment {name} {where}{names}")
+        if name in self.shown:
+            block.details = ["as above; its rows are read again"]
+            return block
+        self.shown.add(name)
+        label = "all shards" if len(route.shards) == route.total else where.removeprefix("on ")
+        rows = [(label, note.sentence) for note in route.why]
+        rows += [("pushed", ", ".join(done))] if done else []
+        rows += [("not pushed", sentence) for sentence in not_done]
+        block.details = sql_lines(fragment.sql) + labelled(rows)
+        block.details += self._measured(name) + self._answered(fragment)
+        return block
+
+    def _moved(self, name: str) -> str:
+        if self.stats is None:
+            return ""
+        sent = total(self.stats.fragments.get(name, {}))
+        return f"{count_text(sent.rows, 'row')}, {bytes_text(sent.bytes)} moved"
+
+    def _measured(self, name: str) -> list[str]:
+        """One aligned line per shard, the slowest only where there are many."""
+        if self.stats is None:
+            return []
+        of = self.stats.fragments.get(name, {})
+        shards = list(of)
+        if len(shards) > _SHARD_LINES_MAX:
+            slowest = sorted(shards, key=lambda s: (-of[s].seconds, s))
+            shards = slowest[: _SHARD_LINES_MAX // 2]
+        lines = aligned(
+            [
+                (
+                    shard,
+                    count_text(of[shard].rows, "row"),
+                    bytes_text(of[shard].bytes),
+                    seconds_text(of[shard].seconds),
+                )
+                for shard in shards
+            ]
+        )
+        if len(of) > len(shards):
+            lines.append(f"and {len(of) - len(shards):,} shards that were faster")
+        return lines
+
+    def _answered(self, fragment: Fragment) -> list[str]:
+        if self.answers is None:
+            return []
+        shards_by_text: dict[str, list[str]] = {}
+        for shard in fragment.route.shards:
+            if (text := self.answers.get((fragment.name, shard))) is not None:
+                shards_by_text.setdefault(text, []).append(shard)
+        lines = []
+        for text, shards in shards_by_text.items():
+            lines.append(f"{shard_list(tuple(shards))}:")
+            lines += ["  " + line for line in text.rstrip().splitlines()]
+        return lines
+
+
+def _totals(stats: Statistics) -> list[str]:
+    answer = f"{count_text(stats.rows_out, 'row')} in {seconds_text(stats.seconds)}"
+    moved = f"{count_text(stats.rows_moved, 'row')}, {bytes_text(stats.bytes_moved)} moved off the shards"
+    return [f"{answer}, merge {seconds_text(stats.merge_seconds)}; {moved}"]
+
+
+def _drawn(block: _Block, first: str = "", rest: str = "") -> list[str]:
+    """The block's lines; `first` stands before its title, `rest` before all else."""
+    title = first + block.title
+    lines = [f"{title.ljust(_FIGURES_COLUMN)}  {block.figures}" if block.figures else title]
+    bar = "│" if block.below else " "
+    lines += [f"{rest}{bar} {line}".rstrip() for line in block.details]
+    for i, below in enumerate(block.below):
+        is_last = i == len(block.below) - 1
+        lines += _drawn(below, rest + ("└─ " if is_last else "├─ "), rest + ("   " if is_last else "│  "))
+    return lines

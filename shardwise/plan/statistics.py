@@ -1,0 +1,63 @@
+"""What a run measured, for EXPLAIN ANALYZE. The executor fills it in; nothing here has a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from shardwise.plan.run import Plan
+
+
+class ShardStats(NamedTuple):
+    """What one shard sent for one fragment: rows and bytes (as Arrow), and the seconds until its last row."""
+
+    rows: int
+    bytes: int
+    seconds: float
+
+
+class FirstStats(NamedTuple):
+    """A subquery that ran first: its plan, and what its own run measured."""
+
+    name: str
+    plan: Plan
+    statistics: Statistics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """One run of one plan. `fragments` is by fragment, then by shard.
+
+    `seconds` is the whole statement's wall time, what ran first included; `merge_seconds` the time in the
+    merge engine, which overlaps with the shards'. `rows_out` are the rows of the answer.
+    """
+
+    fragments: Mapping[str, Mapping[str, ShardStats]]
+    merge_seconds: float
+    seconds: float
+    rows_out: int
+    first: tuple[FirstStats, ...] = field(default=())
+
+    @property
+    def rows_moved(self) -> int:
+        """Rows that left the shards, for what ran first too."""
+        return sum(total(of).rows for of in self.fragments.values()) + sum(
+            f.statistics.rows_moved for f in self.first
+        )
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes that left the shards, for what ran first too."""
+        return sum(total(of).bytes for of in self.fragments.values()) + sum(
+            f.statistics.bytes_moved for f in self.first
+        )
+
+
+def total(of: Mapping[str, ShardStats]) -> ShardStats:
+    """A fragment's rows and bytes in all, and the seconds of its slowest shard."""
+    return ShardStats(
+        sum(s.rows for s in of.values()),
+        sum(s.bytes for s in of.values()),
+        max((s.seconds for s in of.values()), default=0.0),
+    )
