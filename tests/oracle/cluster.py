@@ -27,7 +27,7 @@ SLOTS_PER_SHARD = 3
 
 @dataclass(frozen=True)
 class By:
-    """Split: `keys` are SQL expressions, one per key column of the sharding. `also`: further keys (ALSO BY)."""
+    """Split: `keys` are SQL expressions, one per column of the sharding. `also`: further keys (ALSO BY)."""
 
     sharding: str
     keys: tuple[str, ...]
@@ -72,7 +72,7 @@ Place = By | With | Scattered | Everywhere | Alone
 
 @dataclass(frozen=True)
 class Table:
-    """`rows`, or `query`: a SELECT that DuckDB runs to fill the table. `extra`: clauses after the placement."""
+    """`rows`, or `query`: a SELECT that fills the table. `extra`: clauses after the placement."""
 
     name: str
     columns: str
@@ -87,9 +87,10 @@ class Table:
 class Sharding:
     """A sharding of the cluster: its clause of the catalog, and the same rule once more in Python.
 
-    `clause(shards, grain)` is what follows CREATE SHARDING name. `slot(key, size)` may be None: then the
-    package's own function places the rows. `size(shards, grain)` is the number of slots, `shard(slot, shards)`
-    the owner's number. `suffix` is the template of the slot in a physical name, `label(slot)` its value.
+    `clause(shards, grain)` is what follows CREATE SHARDING name. `slot(key, size)` may be None:
+    then the package's own function places the rows. `size(shards, grain)` is the number of slots,
+    `shard(slot, shards)` the owner's number. `suffix` is the template of the slot in a physical name,
+    `label(slot)` its value.
     """
 
     name: str
@@ -238,13 +239,11 @@ def catalog_text(
         "CREATE CATALOG oracle DIALECT duckdb;",
         f"CREATE SOURCE s{{n}} FOR n IN 0-{shards - 1} URL 'duckdb:///shard{{n}}.duckdb';",
     ]
-    for sharding in shardings:
-        lines.append(f"CREATE SHARDING {sharding.name} {sharding.clause(shards, grain)};")
+    lines += [f"CREATE SHARDING {each.name} {each.clause(shards, grain)};" for each in shardings]
     placed = {table.name: table.place for table in tables}
     for table in tables:
-        lines.append(
-            f"CREATE TABLE {table.name} ({table.columns}) {_clauses(table, placed, by_name, shards, grain)};"
-        )
+        clauses = _clauses(table, placed, by_name, shards, grain)
+        lines += [f"CREATE TABLE {table.name} ({table.columns}) {clauses};"]
     lines += [f"CREATE VIEW {view};" for view in views]
     return "\n".join(lines) + "\n"
 

@@ -13,7 +13,7 @@ WORLDS = {world.name: world for world in (LETTERS, MEMBERS)}
 CASES = [*read("members"), *read("forty")]
 
 
-@pytest.mark.parametrize(("shards", "grain"), sizes(), ids=lambda value: str(value))
+@pytest.mark.parametrize(("shards", "grain"), sizes(), ids=str)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_answers_as_one_database_does(stage: Stage, case: Case, shards: int, grain: Grain) -> None:
     run_case(stage, WORLDS[case.world], case, shards, grain)

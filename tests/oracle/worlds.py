@@ -86,7 +86,7 @@ _T_ROWS = [
     (12, 13, "w", 9, 1, 3.0, "zz"),
 ]
 
-# a, b, c and t are split by k alike, NULL on the first shard with the even keys; n and r are reference tables.
+# a, b, c and t are split by k alike, NULL on the first shard with the even keys; n and r are copied.
 LETTERS = World(
     "letters",
     [
@@ -157,7 +157,7 @@ LETTERS = World(
             "far",
             "k BIGINT, v INTEGER",
             By("by_k", "k"),
-            # Nearly all rows on one shard, a few high values on the others: positions differ from shard to shard.
+            # Nearly all rows on one shard, a few high values on the others.
             [(126 * n, n) for n in range(60)] + [(126 * n + 1, 1000 + n) for n in range(3)],
         ),
         Table(

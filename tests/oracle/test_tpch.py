@@ -1,0 +1,50 @@
+"""All 22 TPC-H queries at scale 0.01, on 1, 2, 3 and 7 shards, and with each pass off."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.oracle.cases import Case, read
+from tests.oracle.cluster import Grain, sizes
+from tests.oracle.compare import difference
+from tests.oracle.harness import Stage, report, run, run_case
+from tests.oracle.tpch import world
+from tests.oracle.worlds import World
+
+CASES = {case.title: case for case in read("tpch")}
+
+
+@pytest.fixture(scope="session")
+def tpch() -> World:
+    return world(0.01)
+
+
+def optional_passes() -> list[str]:
+    try:
+        from shardwise.planner.passes import OPTIONAL
+    except ImportError:
+        return []
+    return list(OPTIONAL)
+
+
+def test_there_are_22() -> None:
+    assert list(CASES) == [f"Q{n}" for n in range(1, 23)]
+
+
+@pytest.mark.parametrize(("shards", "grain"), sizes(), ids=str)
+@pytest.mark.parametrize("query", CASES)
+def test_answers_as_one_database_does(
+    stage: Stage, tpch: World, query: str, shards: int, grain: Grain
+) -> None:
+    run_case(stage, tpch, CASES[query], shards, grain)
+
+
+@pytest.mark.parametrize("without", optional_passes())
+@pytest.mark.parametrize("query", CASES)
+def test_no_pass_is_needed_to_be_right(stage: Stage, tpch: World, query: str, without: str) -> None:
+    case: Case = CASES[query]
+    expected = stage.right(tpch, case.sql)
+    assert not isinstance(expected, Exception)
+    actual = run(stage.connection(tpch, 3, "shard", (without,)), case.sql)
+    problem = difference(actual, expected, ordered=case.ordered, order_keys=case.order_keys)
+    report(problem, case.sql, 3, "shard", actual, expected, f", without {without}")
