@@ -221,6 +221,18 @@ class Project(Node):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Keep(Node):
+    """The input's rows with only `columns` of it, identities kept: what leaves a fragment."""
+
+    input: Node
+    columns: tuple[Output, ...]
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.columns
+
+
+@dataclass(frozen=True, kw_only=True)
 class Aggregate(Node):
     """One row per group. Outputs: `keys`, then `calls`.
 
