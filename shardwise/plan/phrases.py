@@ -25,6 +25,7 @@ from shardwise.plan.nodes import (
     Gather,
     Item,
     Join,
+    Keep,
     Limit,
     Local,
     Node,
@@ -66,10 +67,10 @@ def name_text(name: str) -> str:
 
 
 def is_renaming(node: Node) -> bool:
-    """Whether a Project only drops, reorders or repeats columns, under their own names: not worth a line."""
-    return isinstance(node, Project) and all(
-        type(item.expr) is exp.Column and item.expr.name == item.name for item in node.items
-    )
+    """Whether a node only drops, reorders or repeats columns, under their own names: not worth a line."""
+    if isinstance(node, Project):
+        return all(_is_bare(item) for item in node.items)
+    return isinstance(node, Keep)
 
 
 class Phrases:
@@ -143,6 +144,10 @@ class Phrases:
     @_line.register
     def _(self, node: Project, write: Write) -> str:
         return f"Project {_items(node.items, write)}"
+
+    @_line.register
+    def _(self, node: Keep, write: Write) -> str:
+        return f"Keep {_names(node)}"
 
     @_line.register
     def _(self, node: Aggregate, write: Write) -> str:

@@ -13,6 +13,7 @@ from shardwise.plan.nodes import (
     Filter,
     Gather,
     Join,
+    Keep,
     Limit,
     Node,
     Project,
@@ -127,9 +128,9 @@ def _partial(node: Node, above: tuple[Node, ...]) -> Aggregate | None:
     It does if it groups by columns that the fragment groups by: by all of them, or, where the shards
     group more finely for a DISTINCT or for (value, count) pairs, by some.
     """
-    while isinstance(node, (Project, Sort, Limit)):
+    while isinstance(node, (Project, Keep, Sort, Limit)):
         node = node.input
-    over = next((n for n in reversed(above) if not isinstance(n, (Project, Sort, Limit, SetOp))), None)
+    over = next((n for n in reversed(above) if not isinstance(n, (Project, Keep, Sort, Limit, SetOp))), None)
     if not isinstance(node, Aggregate) or not isinstance(over, Aggregate):
         return None
     finished = {column_id(key.expr) for key in over.keys}

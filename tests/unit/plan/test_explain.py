@@ -284,6 +284,7 @@ def test_a_fragment_that_is_read_twice_is_told_once() -> None:
         (n.SetOp(kind="except", all=False, arms=(scan(ORDERS, "o"), scan(ORDERS, "p")), rel="u"), "Except"),
         (n.Values(rel="v", names=("a", "b c"), rows=((expr("1"), expr("2")),)), 'Values: 1 row of a, "b c"'),
         (n.Local(name="cohort", rel="c", columns=()), "Local table cohort"),
+        (n.Join(kind="cross", left=n.OneRow(), right=n.Keep(input=n.OneRow(), columns=())), "Cross join"),
         (n.CteRef(name="x", rel="y", columns=()), "Read x AS y"),
     ],
 )

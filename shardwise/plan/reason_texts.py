@@ -1,0 +1,208 @@
+"""The texts of all reasons: `slug: title`, what it means, and after `->` what change removes it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+
+class Text(NamedTuple):
+    """One reason's texts, each without line breaks."""
+
+    title: str
+    meaning: str
+    remedy: str
+
+
+def _texts(written: str) -> dict[str, Text]:
+    """Texts by slug. Entries have a blank line between them."""
+    out = {}
+    for entry in re.split(r"\n\n+", written.strip()):
+        head, body = entry.split("\n", 1)
+        slug, title = head.split(": ", 1)
+        meaning, remedy = (" ".join(part.split()) for part in body.split("\n-> "))
+        out[slug] = Text(title, meaning, remedy)
+    return out
+
+
+ROUTES: Final[dict[str, Text]] = {}
+
+NOT_PUSHED: Final = _texts(
+    """
+groups-span-shards: A group's rows are on several shards
+The shards aggregate what they have and the merge combines the parts, so what comes after the aggregate
+(HAVING, ORDER BY … LIMIT, a window, a join) sees a group's true value only in the merge. A shard that
+applied `ORDER BY sum(x) DESC LIMIT 3` to its partial sums could drop a group that is first in all.
+-> Group by the shard key too, or shard the table by the grouping column; then each group is whole on one
+shard.
+
+distinct-spans-shards: Equal rows may be on several shards
+Each shard removes its own duplicates; the merge removes those between shards. A LIMIT or a count of the
+distinct rows is therefore the merge's.
+-> Select the shard key among the distinct columns.
+
+window-spans-shards: A window's partitions span shards
+`row_number() OVER (ORDER BY …)` or a PARTITION BY without the shard key ranks rows of several shards
+together, so all rows of the window's input are moved.
+-> Put the shard key into PARTITION BY, or filter before the window.
+
+set-operation-spans-shards: Rows that UNION, INTERSECT or EXCEPT compares may be on different shards
+A row may have its equal on another shard. A shard that did `EXCEPT` alone would return a row that another
+shard's arm removes. UNION ALL compares nothing and has this reason only where one arm is a reference table
+or on one shard: each shard would add its copy.
+-> Have the shard key of both arms, with the same sharding, at the same place of their select lists; or use
+UNION ALL if duplicates do no harm.
+
+order-needs-all-rows: The order is over all shards' rows
+Rows come off the shards in no common order, and ORDER BY without LIMIT needs them all. Sorting on the
+shards as well would save no row.
+-> Add a LIMIT: then each shard sends only its first rows. Else nothing: the rows are the answer.
+
+limit-not-pushable: Each shard's first rows are not known to hold the first rows of all
+LIMIT goes to the shards as `offset + count` if nothing between it and the fragment drops, joins, groups or
+reorders rows of several shards. A percentage has no such bound, and a sum that overflows neither.
+-> Give LIMIT a number; put it into the subquery whose rows it is meant to limit.
+
+aggregate-not-splittable: The aggregate cannot be computed from parts
+No partial results of the shards give the function's value (or with its ORDER BY, FILTER or DISTINCT they do
+not), so the rows it reads are moved.
+-> Group by the shard key too, so that each group is whole on a shard; or use a function that has parts
+(docs/aggregates.md lists them), such as an approximate one.
+
+join-not-colocated: The join's pairs may be on different shards
+Two sharded tables join on their shards only if an equality links the shard keys of both, under the same
+sharding. Here none does: both sides are moved, narrowed to the columns and rows that are needed.
+-> Join on the shard keys (add `AND a.key = b.key` if it holds), shard both tables by what they are joined
+on, or make the smaller one a REFERENCE table.
+
+outer-join-preserved-copied: The preserved side of an outer join is on every shard
+`reference LEFT JOIN sharded`: each shard has all rows of the preserved table and would add NULLs to those
+whose partner is on another shard. The join is therefore made in the merge.
+-> Use an inner join if unmatched rows are not wanted, or turn the join round.
+
+subquery-not-colocated: The subquery reads rows of other shards
+EXISTS and a plain IN run on the shards if an equality links the shard keys inside and outside. NOT IN, ANY,
+ALL and scalar subqueries need all of their rows beside each outer row: one shard's list may lack the value,
+or the NULL, that decides.
+-> Correlate the subquery on the shard key; write NOT EXISTS for NOT IN; make a small table a REFERENCE.
+
+correlated-outside: The expression reads a row that is not on the shard
+It mentions a column of an outer query whose rows are elsewhere, so it waits for the merge.
+-> Correlate on the shard key, or write the subquery as a join.
+
+loose-key: Rows with a NULL key may be anywhere
+After an outer join, or under a sharding that scatters NULLs, rows without NULL in the key are where their
+key says and the others are on any shard. The NULL group would be returned once per shard.
+-> Add `key IS NOT NULL` where NULLs are not wanted, use an inner join, or declare the column NOT NULL.
+
+key-has-collation: Values that compare equal are placed apart
+The sharding hashes the key's bytes, while the comparison takes more values as equal: letter case, accents
+or trailing blanks under a collation, 1 and 1.00 between types. Equal values may be on different shards.
+-> Compare under a binary collation, give both columns the same type, or shard by the normal form (`SHARD BY
+s (lower(name))`).
+
+volatile: The expression gives another value each time
+`random()`, `uuid()` or `nextval()` is evaluated once per row, at the place where it is written; moving it
+to shards that hold copies, or evaluating it twice, would change the answer.
+-> Compute it in an outer query, after what should run on the shards.
+
+order-dependent: The result depends on the order in which rows are read
+LIMIT without a total order, `row_number()` with ties, `any_value` or a sum of floats may differ from copy
+to copy of a reference table, so one copy is picked for the whole statement.
+-> Make the order total (add a unique column).
+
+predicate-can-fail: The predicate may raise an error on rows that another one removes
+`x <> 0 AND 1 / x > 2` or a cast of text must not be evaluated before what guards it, so it stays where it
+is written.
+-> Write it so that it cannot fail: TRY_CAST, `nullif(x, 0)`.
+
+recursive: The recursion crosses shards
+Each step of WITH RECURSIVE may reach rows on any shard, so its tables are moved and it runs in the merge.
+No filter is pushed into them, for later steps read what the first one does not.
+-> Filter the tables inside the recursive query's arms, or keep the table that it follows as a REFERENCE or
+on one shard.
+
+read-twice: Two places read the same rows
+A WITH query that is not deterministic is computed once and read by each of its references, so what only one
+of them needs cannot narrow it.
+-> Put the filter into the WITH query.
+
+local-table: A registered table is known to the merge only
+A DataFrame or an Arrow table is in this process. What is joined with it is joined in the merge.
+-> Load it into the database as a table if it is used often.
+
+statement-kept-whole: The planner does not model a construct of the statement
+It runs as written, in the merge, over all rows that its plain filters leave of each table. The answer is
+right; all of those rows are moved.
+-> Rewrite the construct named, or move it out: into a subquery over fewer rows, or to the outer query.
+"""
+)
+
+ERRORS: Final = _texts(
+    """
+unknown-table: No such table
+Neither the catalog nor the registered tables have it, and no `ATTACH TABLE *` takes it.
+-> Check the spelling (the message offers the nearest name), or declare the table in the catalog.
+
+unknown-column: No such column
+No table in sight has a column of that name.
+-> Check the spelling; if the table has changed, read its columns again: `shardwise catalog import`.
+
+ambiguous-column: Several tables have the column
+The name alone does not tell which is meant.
+-> Write it with its table: `o.id`.
+
+syntax: The text is not SQL of the query's dialect
+The position is that of the first token that does not fit.
+-> Correct the text there or just before it.
+
+parameters: Parameters and placeholders do not match
+There are more or fewer values than placeholders, a name has no value, or the two styles are mixed.
+-> Give one value for each `?`, or a mapping for `:name`.
+
+catalog: The catalog is wrong
+Its text or its contents contradict themselves; file, line and column are in the message.
+-> Correct it and run `shardwise catalog check`.
+
+not-supported: shardwise cannot answer this rightly
+No plan gives the answer that one database would, or the feature is not there yet. Nothing was run.
+-> The message names the clause and a way to write it that can be answered.
+
+forbidden: The statement tries to leave the database
+Reading files, loading extensions, changing settings and the like are not allowed to a query.
+-> Register the data as a table (`con.register`), or declare it as a source in the catalog.
+
+engine: A database engine refused or failed
+A shard or the merge raised an error while it ran the statement: a cast that fails, a division by zero, a
+lack of memory. The engine's own message is included.
+-> As its message says. A lack of memory: raise `memory_bytes_max`, or give the merge room to spill.
+
+shard-unavailable: A shard cannot be reached
+Its source is missing, locked, broken or does not answer. No partial answer is given.
+-> Bring the source back; the error names the shard. A DuckDB file that another process writes is locked.
+
+schema-drift: A shard's table differs from the catalog
+A column is missing or has another type there than on the other shards.
+-> Finish the migration, or run `shardwise catalog check` to see all differences.
+
+deadline: The statement took too long
+Its deadline passed, and all shards were told to stop.
+-> Raise `deadline_s`, or make the statement move less (EXPLAIN ANALYZE shows what it moves).
+
+budget: The statement would move too much
+It reached the number of rows or bytes that may be moved off the shards.
+-> Raise `rows_max` or `bytes_max`, or narrow the statement: EXPLAIN says what is not pushed, and why.
+
+cancelled: The statement was cancelled
+Somebody asked for it: `cursor.cancel()`, a closed connection, Ctrl-C.
+-> Run it again.
+
+scatter-refused: The statement goes to several shards, and `scatter` is "refuse"
+The connection or the statement allows only what one shard answers.
+-> Compare the shard key with a value, or allow it: `scatter="allow"`.
+
+internal: A bug in shardwise
+One of its own invariants does not hold. The message names the pass or part.
+-> Report it with the statement and the catalog. Switching off the pass that is named may help until then.
+"""
+)
