@@ -1,0 +1,12 @@
+"""Plan trees as SQL: the last step on both sides of the border.
+
+    to_query(tree under a Gather, leaf)    a fragment, in logical names (`partitions` makes them physical)
+    to_query(tree above, leaf)             the merge; each Gather reads the stream that its fragment names
+
+Reading order: render, block, clauses, joins, sources, expressions, names.
+"""
+
+from shardwise.plan.sql.names import stream_names
+from shardwise.plan.sql.render import Leaf, to_query
+
+__all__ = ["Leaf", "stream_names", "to_query"]

@@ -1,0 +1,318 @@
+"""Nodes with one input: added to its block where SQL's order of clauses allows it, else on top of it.
+
+In the second case the block becomes a derived table of a new one (`Renderer.wrap`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Distinct,
+    Filter,
+    Item,
+    Limit,
+    Node,
+    Project,
+    Sort,
+    SortKey,
+    Window,
+)
+from shardwise.plan.sql.block import CALL, Block, Kind, Order, Ref, Scope
+from shardwise.plan.sql.expressions import has_subquery, is_constant, is_ordinal_like, is_volatile
+from shardwise.plan.tree import column, column_id
+
+if TYPE_CHECKING:
+    from shardwise.plan.sql.render import Renderer
+
+MANY = 1_000_000
+
+
+def _reads_simply(
+    block: Block, exprs: Sequence[exp.Expression], allowed: dict[Kind, int], *, volatile: int = 0
+) -> bool:
+    """Whether the expressions may be written in this block.
+
+    `allowed` says how often a column of each kind that is computed here may be mentioned, and so written
+    again; `volatile` says it for one that may differ each time. What a subquery mentions must be a column
+    of FROM, for an aggregate or a window has no meaning in it.
+    """
+    counts, inside = block.uses(exprs)
+    if not all(block.is_plain(id) for id in inside):
+        return False
+    for id, count in counts.items():
+        kind = block.kinds.get(id)
+        if kind is None or kind is Kind.CONSTANT:
+            continue
+        if count > (volatile if id in block.volatile else allowed.get(kind, 0)):
+            return False
+    return True
+
+
+def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block:
+    """WHERE; HAVING after an aggregate; QUALIFY if it reads a window."""
+    exprs = node.conjuncts
+    kinds = {Kind.KEY: MANY, Kind.CALL: MANY, Kind.WINDOW: MANY}
+    open_here = not (
+        block.is_closed or block.is_distinct or block.order or block.is_limited or block.volatile
+    )
+    if not open_here or not _reads_simply(block, exprs, kinds):
+        block = render.wrap(block)
+    elif block.has_windows:
+        counts, _ = block.uses(exprs)
+        if not any(block.kinds.get(id) is Kind.WINDOW for id in counts):
+            block = render.wrap(block)
+    target = block.qualify if block.has_windows else block.having if block.is_grouped else block.where
+    target.extend(render.write(expr, block, outer) for expr in exprs)
+    if target is block.where and any(is_volatile(expr) for expr in exprs):
+        block.has_volatile_filter = True
+    return block
+
+
+def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Block:
+    exprs = [item.expr for item in node.items]
+    if not _can_project(block, node, exprs):
+        block = render.wrap(block)
+    if block.is_closed:
+        block.outputs = [ColumnId(node.rel, item.name) for item in node.items]
+        block.order = [_moved(key, node) for key in block.order]
+        block.rel = node.rel
+        return block
+    columns: dict[ColumnId, Ref] = {}
+    kinds: dict[ColumnId, Kind] = {}
+    volatile: set[ColumnId] = set()
+    for item in node.items:
+        new, old = ColumnId(node.rel, item.name), column_id(item.expr)
+        if old is not None and old in block.columns:
+            columns[new] = block.columns[old]
+            if old in block.kinds:
+                kinds[new] = block.kinds[old]
+            if old in block.volatile:
+                volatile.add(new)
+            continue
+        columns[new] = render.write(item.expr, block, outer)
+        kinds[new] = Kind.CONSTANT if is_constant(item.expr) else Kind.COMPUTED
+        if kinds[new] is Kind.COMPUTED and (
+            is_volatile(item.expr) or _mentions(block, item.expr, block.volatile)
+        ):
+            volatile.add(new)
+    block.order = [_moved(key, node) for key in block.order]
+    block.outputs, block.columns, block.kinds, block.volatile = list(columns), columns, kinds, volatile
+    block.rel = node.rel
+    return block
+
+
+def _mentions(block: Block, expr: exp.Expression, ids: set[ColumnId]) -> bool:
+    return bool(ids) and not ids.isdisjoint(block.uses([expr])[0])
+
+
+def _moved(key: Order, node: Project) -> Order:
+    """A sort key under its new name, if the projection keeps it."""
+    for item in node.items:
+        if key.id is not None and column_id(item.expr) == key.id:
+            return key._replace(id=ColumnId(node.rel, item.name))
+    return key._replace(id=None)
+
+
+def _can_project(block: Block, node: Project, exprs: Sequence[exp.Expression]) -> bool:
+    ids = [column_id(expr) for expr in exprs]
+    if block.is_closed:
+        return block.raw is None and ids == block.outputs
+    if block.is_distinct and not block.distinct_on:
+        return sorted(id or ("", "") for id in ids) == sorted(block.outputs)
+    own = [id for id in ids if id in block.columns]
+    if block.is_limited and any(
+        id not in block.columns and not is_constant(expr) for id, expr in zip(ids, exprs, strict=True)
+    ):
+        return False
+    if any(key.id in block.volatile and key.id not in own for key in block.order):
+        return False
+    once = {Kind.KEY: MANY, Kind.CALL: MANY, Kind.COMPUTED: 1, Kind.WINDOW: 1}
+    return _reads_simply(block, exprs, once, volatile=1)
+
+
+def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) -> Block:
+    exprs = [item.expr for item in node.keys + node.calls]
+    if not block.is_from or block.volatile or not _reads_simply(block, exprs, {Kind.COMPUTED: 1}):
+        block = render.wrap(block)
+    keys, calls = node.keys, node.calls
+    if _needs_key_columns(block, node):
+        block, keys, calls = _with_key_columns(render, node, block, outer)
+    columns: dict[ColumnId, Ref] = {}
+    kinds: dict[ColumnId, Kind] = {}
+    group: list[exp.Expression] = []
+    for item in keys:
+        id, ref = ColumnId(node.rel, item.name), _reference(render, item, block, outer)
+        columns[id] = ref
+        if isinstance(ref, exp.Expression):
+            kinds[id] = Kind.CONSTANT if is_constant(ref) else Kind.KEY
+        group.append(render.write(item.expr, block, outer))
+    for item in calls:
+        call = render.write(item.expr, block, outer)
+        call.meta[CALL] = True
+        columns[ColumnId(node.rel, item.name)] = call
+        kinds[ColumnId(node.rel, item.name)] = Kind.CALL
+    volatile = {ColumnId(node.rel, item.name) for item in node.calls if is_volatile(item.expr)}
+    block.is_grouped = True
+    if node.sets is not None:
+        sets = [exp.Tuple(expressions=[group[i].copy() for i in one]) for one in node.sets]
+        block.group = [exp.GroupingSets(expressions=sets)]
+    else:
+        block.group = [key for key in group if not is_constant(key)]
+        if group and not block.group:
+            # All keys are constants: one group, unless there is no row.
+            block.having = [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))]
+            block.having[0].meta[CALL] = True
+    block.outputs, block.columns, block.kinds, block.volatile = list(columns), columns, kinds, volatile
+    block.rel = node.rel
+    return block
+
+
+def _reference(render: Renderer, item: Item, block: Block, outer: Scope) -> Ref:
+    id = column_id(item.expr)
+    if id is not None and id in block.columns:
+        return block.columns[id]
+    return render.write(item.expr, block, outer)
+
+
+def _needs_key_columns(block: Block, node: Aggregate) -> bool:
+    """Whether keys must be columns of FROM: because one cannot be written twice, or because of grouping sets,
+    where `k + 1` may be the key `k + 1`, or computed from the key `k`."""
+    if node.sets is not None:
+        ids = [column_id(item.expr) for item in node.keys]
+        plain = {block.columns[id] for id in ids if id in block.columns and id not in block.kinds}
+        return len(plain) != len(node.keys)
+    exprs = [item.expr for item in node.keys]
+    counts, _ = block.uses(exprs)
+    return any(is_volatile(expr) or has_subquery(expr) for expr in exprs) or any(
+        block.kinds.get(id) is Kind.COMPUTED and has_subquery(block.read(id)) for id in counts
+    )
+
+
+def _with_key_columns(
+    render: Renderer, node: Aggregate, block: Block, outer: Scope
+) -> tuple[Block, tuple[Item, ...], tuple[Item, ...]]:
+    """The keys computed in a derived table. GROUPING(key) in a call then means the column."""
+    keys: list[Item] = []
+    for item in node.keys:
+        id = ColumnId(node.rel, item.name)
+        block.columns[id] = render.write(item.expr, block, outer)
+        block.outputs.append(id)
+        keys.append(Item(item.name, column(id)))
+    block = render.wrap(block)
+    calls = []
+    for item in node.calls:
+        expr = item.expr.copy()
+        for call in expr.find_all(exp.Grouping, exp.GroupingId) if node.sets is not None else ():
+            call.set("expressions", [_key_for(arg, node, keys) for arg in call.expressions])
+        calls.append(Item(item.name, expr))
+    return block, tuple(keys), tuple(calls)
+
+
+def _key_for(arg: exp.Expression, node: Aggregate, keys: Sequence[Item]) -> exp.Expression:
+    for before, after in zip(node.keys, keys, strict=True):
+        if before.expr == arg:
+            return after.expr.copy()
+    return arg
+
+
+def _window(render: Renderer, node: Window, block: Block, outer: Scope) -> Block:
+    exprs = [item.expr for item in node.items]
+    fits = not (block.is_closed or block.qualify or block.is_distinct or block.order or block.is_limited)
+    if not fits or not _reads_simply(block, exprs, {Kind.KEY: MANY, Kind.CALL: MANY}):
+        block = render.wrap(block)
+    written = [render.write(expr, block, outer) for expr in exprs]
+    for item, expr in zip(node.items, written, strict=True):
+        id = ColumnId(node.rel, item.name)
+        block.columns[id] = expr
+        block.kinds[id] = Kind.WINDOW
+        block.outputs.append(id)
+        if is_volatile(item.expr):
+            block.volatile.add(id)
+    block.has_windows = True
+    return block
+
+
+def _distinct(render: Renderer, node: Distinct, block: Block, outer: Scope) -> Block:
+    if block.is_closed or block.is_distinct or block.order or block.is_limited:
+        block = render.wrap(block)
+    if node.on is None:
+        block.is_distinct = True
+        return block
+    exprs = [*node.on, *(key.expr for key in node.order)]
+    if not _reads_simply(block, exprs, {}) or any(is_volatile(expr) for expr in exprs):
+        block = render.wrap(block)
+    block.is_distinct = True
+    on = [render.write(expr, block, outer) for expr in node.on]
+    kept = [expr for expr in on if not is_ordinal_like(expr)]
+    block.order = _order(render, node.order, block, outer)
+    if kept:
+        block.distinct_on = kept
+    else:
+        # DISTINCT ON a constant: the first row of all.
+        block.is_distinct, block.is_limited, block.count = False, True, exp.Literal.number(1)
+    return block
+
+
+def _order(render: Renderer, keys: Sequence[SortKey], block: Block, outer: Scope) -> list[Order]:
+    """The keys as written here, without those that are constants (which SQL would take for positions)."""
+    orders = []
+    for key in keys:
+        id = column_id(key.expr)
+        expr = render.write(key.expr, block, outer) if not block.is_closed else key.expr
+        if not is_ordinal_like(expr):
+            own = id if id in block.columns or block.is_closed else None
+            orders.append(Order(own, expr, key.descending, key.nulls_first))
+    return orders
+
+
+def _sort(render: Renderer, node: Sort, block: Block, outer: Scope) -> Block:
+    if not _can_sort(block, node):
+        block = render.wrap(block)
+    order = _order(render, node.keys, block, outer)
+    if block.distinct_on and block.order and block.order != order:
+        block = render.wrap(block)
+        order = _order(render, node.keys, block, outer)
+    block.order = order
+    return block
+
+
+def _can_sort(block: Block, node: Sort) -> bool:
+    if block.is_limited:
+        return False
+    bare = [column_id(key.expr) for key in node.keys]
+    if block.is_closed:
+        return block.raw is None and all(id in block.outputs for id in bare)
+    rest = [key.expr for key, id in zip(node.keys, bare, strict=True) if id not in block.columns]
+    if block.is_distinct and rest:
+        return False
+    counts, _ = block.uses(rest)
+    if any(block.kinds.get(id) is Kind.COMPUTED and has_subquery(block.read(id)) for id in counts):
+        return False
+    return _reads_simply(block, rest, dict.fromkeys(Kind, MANY))
+
+
+def _limit(render: Renderer, node: Limit, block: Block, outer: Scope) -> Block:
+    if block.is_limited or block.raw is not None:
+        block = render.wrap(block)
+    block.is_limited = True
+    block.count = None if node.count is None else render.write(node.count, None, outer)
+    block.offset = None if node.offset is None else render.write(node.offset, None, outer)
+    block.percent = node.percent
+    return block
+
+
+ADD: dict[type[Node], Callable[[Renderer, Any, Block, Scope], Block]] = {
+    Filter: _filter,
+    Project: _project,
+    Aggregate: _aggregate,
+    Window: _window,
+    Distinct: _distinct,
+    Sort: _sort,
+    Limit: _limit,
+}
