@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from random import Random
 
-from tests.oracle.cluster import Alone, By, Everywhere, Sharding, Table, grid, hashed, lists, mod, ranges
+from tests.oracle.cluster import (
+    Alone,
+    By,
+    Everywhere,
+    Scattered,
+    Sharding,
+    Table,
+    With,
+    grid,
+    hashed,
+    lists,
+    mod,
+    ranges,
+)
 
 
 @dataclass(frozen=True)
@@ -219,3 +235,172 @@ LETTERS = World(
         lists("by_region", [("eu", "uk"), ("us",), ("cn", "kr")]),
     ],
 )
+
+
+def _shop() -> World:
+    """Every kind of table, many types, NULL keys, duplicates, empty shards. Random, but always the same."""
+    random = Random(20261130)
+    pick, chance = random.choice, random.random
+
+    def maybe(value: object, null: float = 0.12) -> object:
+        return None if chance() < null else value
+
+    def moment() -> datetime:
+        return datetime(2025, 1, 1) + timedelta(hours=random.randrange(24 * 120), minutes=pick([0, 15, 30]))
+
+    names = ["ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "joe", "Kim", "lea"]
+    users = [
+        (
+            n if n not in (13, 26) else None,
+            maybe(pick(names)),
+            maybe(pick([10, 20, 30, 40])),
+            maybe(random.randrange(-8, 40) / 4),
+            maybe(date(1960 + random.randrange(45), random.randrange(1, 13), random.randrange(1, 28))),
+            maybe(chance() < 0.6),
+        )
+        for n in range(1, 31)
+    ]
+    # An order's number is its user's plus a multiple of 126, which every number of slots here divides.
+    owners = [maybe(random.randrange(1, 36), 0.06) for _ in range(60)]
+    orders = [
+        (
+            (0 if uid is None else uid) + 126 * (n + 1),
+            uid,
+            maybe(Decimal(random.randrange(100, 9000)) / 100),
+            moment(),
+            maybe(pick(["new", "paid", "sent", "void"])),
+        )
+        for n, uid in enumerate(owners)
+    ]
+    skus = ["pen", "ink", "pad", "cup", "bag", "Ãrt"]
+    items = [
+        (
+            maybe(pick(orders)[0], 0.05),
+            random.randrange(1, 5),
+            maybe(pick(skus)),
+            random.randrange(1, 9),
+            maybe(Decimal(random.randrange(10, 4000)) / 100),
+        )
+        for _ in range(90)
+    ]
+    events = [
+        (
+            maybe(random.randrange(1, 36), 0.1),
+            moment(),
+            maybe(pick(["view", "click", "buy"])),
+            maybe(random.randrange(-100, 100) / 8),
+            maybe(random.sample(["red", "green", "blue", "x"], random.randrange(0, 4))),
+        )
+        for _ in range(80)
+    ]
+    logs = [(n, pick(["info", "warn", "error"]), maybe(f"message {n % 7}")) for n in range(24)]
+    countries = [("fr", "France", 65), ("de", "Germany", 83), ("jp", "Japan", 125), ("is", "Iceland", None)]
+    colors = [(1, "red"), (2, "green"), (3, None)]
+    settings = [("lang", "en"), ("zone", "utc"), ("limit", "20")]
+    codes = ["par", "lyo", "ber", "muc", "tok", "osa", "rey", "nyc", "PAR", ""]
+    cities = [
+        (code, maybe(pick(["fr", "de", "jp", "us"])), maybe(random.randrange(1, 30) * 100000))
+        for code in codes
+    ]
+    cities += [(None, "fr", 5), (None, None, 7), ("ber", "de", 42)]
+    sales = [
+        (
+            maybe(pick(["eu", "uk", "us", "jp", "kr"])),
+            date(2025, random.randrange(1, 7), 1),
+            random.randrange(50),
+        )
+        for _ in range(40)
+    ]
+    temps = [
+        (maybe(random.randrange(-10, 40), 0.08), maybe(random.randrange(-20, 90) / 2)) for _ in range(45)
+    ]
+    cells = [(maybe(random.randrange(5), 0.1), maybe(random.randrange(5), 0.1), n) for n in range(30)]
+    docs = """
+      SELECT i AS id, CASE WHEN i % 5 <> 0 THEN {'a': (i % 3)::INTEGER, 'b': 'b' || (i % 4)} END AS body,
+        CASE WHEN i % 4 <> 0 THEN MAP {'x': (i % 3)::INTEGER, 'y': i::INTEGER} END AS m,
+        CASE WHEN i % 6 <> 0 THEN json_object('k', i % 3, 's', 'v' || i) END AS j,
+        ('00000000-0000-0000-0000-0000000000' || lpad((i % 7)::VARCHAR, 2, '0'))::UUID AS u,
+        encode('b' || (i % 3)) AS b, to_days((i % 4)::INTEGER) AS iv,
+        170141183460469231731687303715884105000::HUGEINT + i AS h,
+        CASE i % 4 WHEN 0 THEN 'lo' WHEN 1 THEN 'mid' WHEN 2 THEN 'hi' END AS e,
+        TIME '08:00:00' + to_minutes(i * 7) AS t, TIMESTAMPTZ '2025-03-30 00:30:00+00' + to_hours(i) AS tz,
+        (i * 1.25)::FLOAT AS f4, (i % 100)::TINYINT AS i1, (i * 11)::UINTEGER AS u4,
+        ('1' || repeat('0', (i % 5)::INTEGER))::BIT AS bits, [[i, i + 1], [i % 3]] AS nested
+      FROM range(1, 25) r(i)
+    """
+    return World(
+        "shop",
+        [
+            Table(
+                "users",
+                "id BIGINT, name VARCHAR, grp INTEGER, score DOUBLE, born DATE, active BOOLEAN",
+                By("by_id", "id"),
+                users,
+            ),
+            Table(
+                "orders",
+                "oid BIGINT, uid BIGINT, amt DECIMAL(10,2), placed TIMESTAMP, status VARCHAR",
+                By("by_id", "uid", also=("oid",)),
+                orders,
+                extra="UNIQUE ACROSS SHARDS (oid)",
+            ),
+            Table(
+                "items",
+                "oid BIGINT, line INTEGER, sku VARCHAR, qty INTEGER, price DECIMAL(8,2)",
+                With("orders", "oid", "oid"),
+                items,
+            ),
+            Table(
+                "events",
+                "uid BIGINT, seen TIMESTAMP, kind VARCHAR, val DOUBLE, tags VARCHAR[]",
+                By("by_id", "uid"),
+                events,
+                always_shard_grain=True,
+            ),
+            Table("logs", "id BIGINT, lvl VARCHAR, msg VARCHAR", Scattered("by_id"), logs),
+            Table("cities", "code VARCHAR, country VARCHAR, pop BIGINT", By("by_code", "code"), cities),
+            Table("sales", "region VARCHAR, day DATE, amount INTEGER", By("by_region", "region"), sales),
+            Table("temps", "n INTEGER, v FLOAT", By("by_range", "n"), temps),
+            Table("cells", "i INTEGER, j INTEGER, v INTEGER", By("by_cell", "i", "j"), cells),
+            Table("countries", "code VARCHAR, name VARCHAR, people INTEGER", Everywhere("by_id"), countries),
+            Table(
+                "colors",
+                "id INTEGER, name VARCHAR",
+                Everywhere("by_id"),
+                colors,
+            ),
+            Table(
+                "settings",
+                "k VARCHAR, v VARCHAR",
+                Alone(),
+                settings,
+            ),
+            Table(
+                "docs",
+                "id BIGINT, body STRUCT(a INTEGER, b VARCHAR), m MAP(VARCHAR, INTEGER), j JSON, u UUID, "
+                "b BLOB, iv INTERVAL, h HUGEINT, e ENUM('lo', 'mid', 'hi'), t TIME, tz TIMESTAMPTZ, "
+                "f4 FLOAT, i1 TINYINT, u4 UINTEGER, bits BIT, nested BIGINT[][]",
+                By("by_id", "id"),
+                query=docs,
+            ),
+            Table("few", "id BIGINT, v INTEGER", By("by_id", "id"), [(126 * n, n % 3) for n in range(8)]),
+            Table("hollow", "id BIGINT, v INTEGER, s VARCHAR", By("by_id", "id")),
+        ],
+        [
+            mod("by_id"),
+            hashed("by_code", "murmur3"),
+            lists("by_region", [("eu", "uk"), ("us",), ("jp",)]),
+            ranges("by_range", [0, 10, 20, 30]),
+            grid("by_cell"),
+        ],
+        [
+            "paid AS SELECT oid, uid, amt FROM orders WHERE status IN ('paid', 'sent')",
+            "totals AS SELECT uid, count(*) AS n, sum(amt) AS total FROM orders GROUP BY uid",
+            "people AS SELECT id, name FROM users UNION ALL SELECT uid, kind FROM events",
+            "places AS SELECT code, name FROM countries UNION ALL SELECT code, country FROM cities",
+            "rich AS SELECT uid, total, name FROM totals JOIN users ON id = uid WHERE total > 60",
+        ],
+    )
+
+
+SHOP = _shop()

@@ -1,0 +1,48 @@
+-- world: shop
+-- Parameters: positional, in every clause.
+
+-- @params [5]
+SELECT name FROM users WHERE id = ?;
+
+-- @params [5, 20]
+SELECT id FROM users WHERE id > ? AND id <= ?;
+
+-- @params [10, "ann"]
+SELECT id FROM users WHERE grp = ? OR name = ?;
+
+-- @params [null]
+SELECT id FROM users WHERE id = ?;
+
+-- @params [3, 4, 99]
+SELECT id FROM users WHERE id IN (?, ?, ?);
+
+-- @params [1.5]
+SELECT id FROM users WHERE score > ?;
+
+-- @params ["5"]
+SELECT id FROM users WHERE id = ?::BIGINT;
+
+-- @params [2]
+SELECT status, count(*) FROM orders GROUP BY status HAVING count(*) > ?;
+
+-- @params [4]
+-- @ordered
+SELECT id FROM users WHERE id IS NOT NULL ORDER BY id LIMIT ?;
+
+-- @params ["x", 7]
+SELECT ? AS a, id + ? AS b FROM users;
+
+-- @params [30]
+SELECT u.id, o.oid FROM users u LEFT JOIN orders o ON o.uid = u.id AND o.amt > ?;
+
+-- @params [5, 5]
+SELECT u.id, (SELECT count(*) FROM orders o WHERE o.uid = ?) AS n FROM users u WHERE u.id = ?;
+
+-- @params ["it's; DROP TABLE users --"]
+SELECT id FROM users WHERE name = ?;
+
+-- @params {"low": 3, "high": 9}
+SELECT id FROM users WHERE id BETWEEN $low AND $high;
+
+-- @params {"x": 4}
+SELECT id, $x AS y FROM users WHERE id = $x OR grp = $x;
