@@ -1,0 +1,50 @@
+"""What a catalog is made of: the kinds of declarations and what identifies one."""
+
+from __future__ import annotations
+
+from shardwise.catalog.places import Sharding
+from shardwise.catalog.sources import Shard, ShardFamily, Source, SourceFamily
+from shardwise.catalog.tables import JoinIndex, LockedTable, LookupIndex, Sequence, Table, View
+
+Item = (
+    Source
+    | SourceFamily
+    | Shard
+    | ShardFamily
+    | Sharding
+    | Table
+    | LockedTable
+    | View
+    | LookupIndex
+    | JoinIndex
+    | Sequence
+)
+ItemKey = tuple[str, str, str]
+
+_KINDS: dict[type, str] = {
+    Source: "source",
+    SourceFamily: "source",
+    Shard: "shard",
+    ShardFamily: "shard",
+    Sharding: "sharding",
+    Table: "table",
+    LockedTable: "lock",
+    View: "table",
+    LookupIndex: "index",
+    JoinIndex: "index",
+    Sequence: "sequence",
+}
+
+
+def item_key(item: Item) -> ItemKey:
+    """What no two declarations of a catalog share: kind, schema and name, letter case aside.
+
+    Tables and views are of one kind, and so are a source and a family of sources.
+    """
+    schema = getattr(item, "schema", None) or ""
+    return (_KINDS[type(item)], schema.casefold(), item.name.casefold())
+
+
+def kind_of(item: Item) -> str:
+    """What messages call it."""
+    return "view" if isinstance(item, View) else _KINDS[type(item)]

@@ -1,0 +1,455 @@
+"""The catalog as immutable data: what there is, where it is, and by which rule.
+
+A change makes a new catalog. Nothing here reads a file, a clock or a socket. The text form is
+`language.py`'s matter, the meaning of a sharding's key that of `shardings`. Names of tables,
+views and columns are compared without regard to letter case, as DuckDB does, and kept as
+written; names of sources, shards and shardings are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import InitVar, dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Protocol, TypeVar
+
+from shardwise.catalog.checker import Place, Where, did_you_mean
+from shardwise.catalog.checks import check
+from shardwise.catalog.items import Item, ItemKey, item_key, kind_of
+from shardwise.catalog.places import Sharding
+from shardwise.catalog.printing import print_catalog, print_lock
+from shardwise.catalog.shardings import ShardingFunction, SlotSet, members
+from shardwise.catalog.sources import Members, Options, Secret, Shard, ShardFamily, Source, SourceFamily
+from shardwise.catalog.statements import Dropped, Script, read_script
+from shardwise.catalog.tables import (
+    Column,
+    ColumnName,
+    JoinIndex,
+    LockedTable,
+    LookupIndex,
+    Placement,
+    Reference,
+    Scattered,
+    Sequence,
+    Sharded,
+    ShardedWith,
+    ShardKey,
+    Single,
+    Table,
+    View,
+)
+from shardwise.catalog.templates import Template, TemplateValue
+from shardwise.errors import CatalogError, Reason, UnknownName
+
+__all__ = [
+    "Catalog",
+    "Column",
+    "ColumnName",
+    "Item",
+    "JoinIndex",
+    "LockedTable",
+    "LookupIndex",
+    "Members",
+    "Options",
+    "Placement",
+    "Reference",
+    "Scattered",
+    "Secret",
+    "Sequence",
+    "Shard",
+    "ShardFamily",
+    "ShardKey",
+    "Sharded",
+    "ShardedWith",
+    "Sharding",
+    "ShardingFunction",
+    "Single",
+    "SlotSet",
+    "Source",
+    "SourceFamily",
+    "Table",
+    "View",
+]
+
+_T = TypeVar("_T")
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_N = TypeVar("_N", bound=_Named)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Catalog:
+    """Everything that is declared. Immutable; checked when made; equal if what is declared is equal.
+
+    `items` are the declarations in the order written, which is the order of shards where one
+    matters (locks are taken in it); what refers to what need not follow it. `version` counts
+    changes and is no part of equality. `where` finds the place in a text that an item came from,
+    for the messages of checks.
+
+    Not slotted: what is looked up is kept in the object.
+    """
+
+    name: str = "shardwise"
+    dialect: str = "duckdb"
+    options: Mapping[str, str] = field(default_factory=Options)
+    items: tuple[Item, ...] = ()
+    version: int = 1
+    where: InitVar[Where | None] = None
+
+    def __post_init__(self, where: Where | None) -> None:
+        object.__setattr__(self, "options", Options(self.options))
+        object.__setattr__(self, "items", tuple(self.items))
+        check(self, where)
+
+    # -------------------------------------------------------------- tables
+
+    def table(self, name: str, schema: str | None = None) -> Table | View | None:
+        """The table or view of that name; columns that only the lock file knows are filled in.
+
+        A table that a wildcard (`ATTACH TABLE *`) stands for is known once the lock file has it.
+        """
+        return self._relations.get((_fold(schema), name.casefold()))
+
+    def tables(self) -> Iterator[Table | View]:
+        """All tables and views that are known, wildcards themselves left out."""
+        return iter(self._relations.values())
+
+    def wildcard(self, name: str, schema: str | None = None) -> Table | None:
+        """The table that `name` would be by a wildcard, columns unknown, whether or not it exists."""
+        found = self._wildcards.get(_fold(schema)) or self._wildcards.get("")
+        return replace(found, name=name, schema=schema) if found else None
+
+    def wildcards(self) -> tuple[Table, ...]:
+        """The tables named "*": each asks that the tables of its sources be listed."""
+        return tuple(self._wildcards.values())
+
+    def sharding_of(self, table: Table) -> Sharding | None:
+        """The sharding that says on which shards and slots `table` is; None if it has no slots.
+
+        A child has its parent's, a scattered table that whose shards it is on.
+        """
+        match table.placement:
+            case Sharded(sharding=name) | Scattered(sharding=name):
+                return self.sharding(name)
+            case ShardedWith(parent=parent):
+                found = self.relation(parent)
+                return self.sharding_of(found) if isinstance(found, Table) else None
+        return None
+
+    def relation(self, full_name: str) -> Table | View | None:
+        """The table or view by a name that may hold a schema ("crm.contacts")."""
+        schema, _, name = full_name.rpartition(".")
+        return self.table(name, schema or None)
+
+    def homes(self, table: Table) -> tuple[str, ...]:
+        """All shards that hold some of (or, for a reference table, all of) `table`'s rows."""
+        match table.placement:
+            case Single(on=shard):
+                return (shard,)
+            case Reference(on=names):
+                if len(names) == 1 and names[0] in self._shardings:
+                    return self.sharding(names[0]).shards()
+                return names
+        sharding = self.sharding_of(table)
+        if sharding is None:
+            raise CatalogError(f'table "{table.full_name}" is sharded with a table that is not')
+        return sharding.shards()
+
+    def partitions(self, table: Table, shard: str, slots: SlotSet | None = None) -> tuple[str, ...]:
+        """The physical tables of `table` on `shard` that hold any of `slots` (None: all), in slot order.
+
+        One name at shard grain; one per slot at slot grain (several slots may share one). A dot in a
+        name parts schema and table. Without a template the name is the table's own, its schema too.
+        """
+        if table.named is None:
+            return (table.full_name,)
+        template = Template.parse(table.named)
+        values: dict[str, TemplateValue] = {"table": table.name, "schema": table.schema or "", "shard": shard}
+        sharding = self.sharding_of(table)
+        if sharding is None or template.variables.isdisjoint(sharding.levels):
+            return (template.render(values),)
+        owned = sharding.slots_of(shard)
+        wanted = owned if slots is None else owned & slots
+        names = self._names.setdefault((table.named, table.full_name, sharding.name, shard), {})
+        for slot in members(wanted):
+            if slot not in names:
+                names[slot] = template.render(values | sharding.variables(slot))
+        return tuple(dict.fromkeys(names[slot] for slot in members(wanted)))
+
+    def is_slot_grain(self, table: Table) -> bool:
+        """Whether the physical name depends on the slot."""
+        sharding = self.sharding_of(table) if table.named else None
+        return sharding is not None and not Template.parse(table.named or "").variables.isdisjoint(sharding.levels)
+
+    # -------------------------------------------------------------- sources, shards, shardings
+
+    def source(self, name: str) -> Source:
+        """The source of that name, made if it is a member of a family; raises UnknownName."""
+        return _found(self.find_source(name), "source", name, self.sources())
+
+    def find_source(self, name: str) -> Source | None:
+        """The source of that name, or None."""
+        if name not in self._source_cache:
+            found = self._sources.get(name)
+            families = (family.find(name) for family in self._source_families)
+            self._source_cache[name] = found or next((each for each in families if each), None)
+        return self._source_cache[name]
+
+    def sources(self) -> Iterator[Source]:
+        """All sources, members of fixed families one by one; those of open families are not known here."""
+        for item in self.items:
+            if isinstance(item, Source):
+                yield item
+            elif isinstance(item, SourceFamily):
+                yield from item
+
+    def shard(self, name: str) -> Shard:
+        """The shard of that name; a source that no CREATE SHARD uses is one of its own name."""
+        return _found(self.find_shard(name), "shard", name, self.shards())
+
+    def find_shard(self, name: str) -> Shard | None:
+        """The shard of that name, or None."""
+        if name not in self._shard_cache:
+            found = self._shards.get(name)
+            families = (family.find(name) for family in self._shard_families)
+            found = found or next((each for each in families if each), None)
+            if found is None and self.shard_on(name) is None and self.find_source(name):
+                found = Shard(name=name, source=name)
+            self._shard_cache[name] = found
+        return self._shard_cache[name]
+
+    def shard_on(self, source: str) -> Shard | None:
+        """The declared shard that uses `source`, as its own or as a replica, or None."""
+        return next(iter(self.shards_on(source)), None)
+
+    def shards_on(self, source: str) -> tuple[Shard, ...]:
+        """All declared shards that use `source`; a checked catalog has at most one."""
+        members = (family.find_by_source(source) for family in self._shard_families)
+        return (*self._shards_by_source.get(source, ()), *(each for each in members if each))
+
+    def shards(self) -> Iterator[Shard]:
+        """All shards: the declared ones, then the sources that are shards of their own name."""
+        for item in self.items:
+            if isinstance(item, Shard):
+                yield item
+            elif isinstance(item, ShardFamily):
+                yield from item
+        for source in self.sources():
+            if self.shard_on(source.name) is None:
+                yield Shard(name=source.name, source=source.name)
+
+    def ordered(self, shards: Iterable[str]) -> tuple[str, ...]:
+        """Shards in the catalog's one order, in which locks are taken; members of open families last, by name."""
+        order, last = self._shard_order, len(self._shard_order)
+        return tuple(sorted(shards, key=lambda shard: (order.get(shard, last), shard)))
+
+    def source_of(self, shard: str) -> str:
+        """The name of the source to read `shard` from."""
+        return self.shard(shard).source
+
+    def sharding(self, name: str) -> Sharding:
+        """The sharding of that name; raises UnknownName."""
+        return _found(self._shardings.get(name), "sharding", name, self._shardings.values())
+
+    def find_sharding(self, name: str) -> Sharding | None:
+        """The sharding of that name, or None."""
+        return self._shardings.get(name)
+
+    def shardings(self) -> tuple[Sharding, ...]:
+        return tuple(self._shardings.values())
+
+    # -------------------------------------------------------------- indexes and sequences
+
+    def lookup_indexes(self, table: Table) -> tuple[LookupIndex, ...]:
+        """The lookup indexes on `table`."""
+        wanted = table.full_name.casefold()
+        return tuple(each for each in self._of(LookupIndex) if each.table.casefold() == wanted)
+
+    def join_indexes(self) -> tuple[JoinIndex, ...]:
+        return self._of(JoinIndex)
+
+    def sequence(self, name: str) -> Sequence | None:
+        """The sequence of that name, without regard to letter case, or None."""
+        wanted = name.casefold()
+        return next((each for each in self._of(Sequence) if each.name.casefold() == wanted), None)
+
+    # -------------------------------------------------------------- changes and text
+
+    def with_(self, *items: Item) -> Catalog:
+        """A new catalog with `items` added, or in place of those of the same kind and name."""
+        kept = {item_key(item): item for item in self.items}
+        kept.update({item_key(item): item for item in items})
+        return replace(self, items=tuple(kept.values()), version=self.version + 1)
+
+    def without(self, *items: Item) -> Catalog:
+        """A new catalog without `items`; raises CatalogError if something still refers to one."""
+        gone = {item_key(item) for item in items}
+        kept = tuple(item for item in self.items if item_key(item) not in gone)
+        return replace(self, items=kept, version=self.version + 1)
+
+    def apply(self, statement_text: str) -> Catalog:
+        """A new catalog after management statements: CREATE, ATTACH, LOCK and DROP, as in a file.
+
+        Only the catalog changes: whoever calls makes tables or moves rows.
+        """
+        return self.extended(read_script(statement_text, dialect=self.dialect))
+
+    def extended(self, script: Script) -> Catalog:
+        """A new catalog after the statements of a script."""
+        found: dict[ItemKey, tuple[Item, int | None]] = {item_key(item): (item, None) for item in self.items}
+        for number, step in enumerate(script.steps):
+            what = step.what
+            if isinstance(what, Dropped):
+                if found.pop(what.key, None) is None and not what.if_exists:
+                    raise script.error(number, f'there is no {what.kind} "{what.name}" to drop', at=what.name)
+                continue
+            key = item_key(what)
+            if key in found and not step.replaces and not isinstance(what, LockedTable):
+                message = f'{kind_of(what)} "{what.name}" is declared twice'
+                raise script.error(number, message, at=what.name, hint=_TWICE)
+            found[key] = (what, number)
+        numbers = [number for _, number in found.values()]
+
+        def where(index: int, text: str | None) -> Place:
+            number = numbers[index]
+            return (None, None) if number is None else script.where(number, text)
+
+        header = script.header
+        return replace(
+            self,
+            name=header.name if header else self.name,
+            dialect=header.dialect if header else self.dialect,
+            options=header.options if header else self.options,
+            items=tuple(item for item, _ in found.values()),
+            version=self.version + 1,
+            where=where,
+        )
+
+    def to_sql(self, *, locked: bool = True) -> str:
+        """The catalog in its language; reading it gives an equal catalog.
+
+        Without `locked` the LOCK statements are left out, as in the file that people edit.
+        """
+        text = print_catalog(self.name, self.dialect, self.options, self.items)
+        lock = self.lock_to_sql() if locked else ""
+        return f"{text}\n{lock}" if lock else text
+
+    def lock_to_sql(self) -> str:
+        """What was read off the sources, as `cluster.lock.sql` holds it; empty if nothing was."""
+        return print_lock(self._of(LockedTable))
+
+    def __eq__(self, other: object) -> bool:
+        return self._identity == other._identity if isinstance(other, Catalog) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def __repr__(self) -> str:
+        return f"<Catalog {self.name!r} version {self.version}: {len(self.items)} declarations>"
+
+    # -------------------------------------------------------------- looked up once
+
+    def _of(self, kind: type[_T]) -> tuple[_T, ...]:
+        return tuple(item for item in self.items if isinstance(item, kind))
+
+    @cached_property
+    def _identity(self) -> tuple[object, ...]:
+        placed = (Source, SourceFamily, Shard, ShardFamily)  # their order is the order of shards
+        ordered = tuple(item for item in self.items if isinstance(item, placed))
+        others = frozenset(item for item in self.items if not isinstance(item, placed))
+        return (self.name, self.dialect, self.options, ordered, others)
+
+    @cached_property
+    def _relations(self) -> Mapping[tuple[str, str], Table | View]:
+        found: dict[tuple[str, str], Table | View] = {}
+        locks = {(_fold(lock.schema), lock.name.casefold()): lock for lock in self._of(LockedTable)}
+        for item in self.items:
+            if isinstance(item, View):
+                found["", item.name.casefold()] = item
+            elif isinstance(item, Table) and not item.is_wildcard:
+                key = (_fold(item.schema), item.name.casefold())
+                lock = locks.get(key)
+                found[key] = _unlocked(item, lock) if lock and item.columns is None else item
+        for key, lock in locks.items():
+            table = None if key in found else self.wildcard(lock.name, lock.schema)
+            if table is not None:
+                found[key] = _unlocked(table, lock)
+        return found
+
+    @cached_property
+    def _wildcards(self) -> Mapping[str, Table]:
+        return {_fold(table.schema): table for table in self._of(Table) if table.is_wildcard}
+
+    @cached_property
+    def _names(self) -> dict[tuple[str, str, str, str], dict[int, str]]:
+        return {}
+
+    @cached_property
+    def _sources(self) -> Mapping[str, Source]:
+        return {source.name: source for source in self._of(Source)}
+
+    @cached_property
+    def _source_families(self) -> tuple[SourceFamily, ...]:
+        return self._of(SourceFamily)
+
+    @cached_property
+    def _source_cache(self) -> dict[str, Source | None]:
+        return {}
+
+    @cached_property
+    def _shards(self) -> Mapping[str, Shard]:
+        return {shard.name: shard for shard in self._of(Shard)}
+
+    @cached_property
+    def _shards_by_source(self) -> Mapping[str, list[Shard]]:
+        found: dict[str, list[Shard]] = {}
+        for shard in self._of(Shard):
+            for source in (shard.source, *shard.replicas):
+                found.setdefault(source, []).append(shard)
+        return found
+
+    @cached_property
+    def _shard_families(self) -> tuple[ShardFamily, ...]:
+        return self._of(ShardFamily)
+
+    @cached_property
+    def _shard_cache(self) -> dict[str, Shard | None]:
+        return {}
+
+    @cached_property
+    def _shard_order(self) -> Mapping[str, int]:
+        return {shard.name: number for number, shard in enumerate(self.shards())}
+
+    @cached_property
+    def _shardings(self) -> Mapping[str, Sharding]:
+        return {sharding.name: sharding for sharding in self._of(Sharding)}
+
+
+_TWICE = "Names are compared without regard to letter case; drop the other one, or rename this one"
+
+
+def _fold(schema: str | None) -> str:
+    return (schema or "").casefold()
+
+
+def _unlocked(table: Table, lock: LockedTable) -> Table:
+    """The table with what was read off its sources."""
+    return replace(
+        table,
+        columns=lock.columns,
+        primary_key=table.primary_key or lock.primary_key,
+        unique=tuple(dict.fromkeys((*table.unique, *lock.unique))),
+    )
+
+
+def _found(item: _N | None, kind: str, name: str, known: Iterable[_N]) -> _N:
+    if item is not None:
+        return item
+    names = [each.name for each in islice(known, 2000)]
+    raise UnknownName(f'there is no {kind} "{name}"', reason=Reason.CATALOG, hint=did_you_mean(name, names))

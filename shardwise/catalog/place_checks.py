@@ -1,0 +1,311 @@
+"""Checks of names, sources, shards and shardings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from shardwise.catalog.checker import Checker, did_you_mean, names_of
+from shardwise.catalog.items import item_key, kind_of
+from shardwise.catalog.places import Sharding
+from shardwise.catalog.shardings import Grid, SlotSet, full
+from shardwise.catalog.sources import SCHEMES, Members, Shard, ShardFamily, Source, SourceFamily
+from shardwise.catalog.templates import Template, TemplateError, TemplateValue
+from shardwise.catalog.types import DIALECTS
+from shardwise.errors import CatalogError, NotSupportedError
+
+
+def check_names(checker: Checker) -> None:
+    """No two declarations of a kind share a name, nor does a member of a family have another's."""
+    seen: set[tuple[str, str, str]] = set()
+    families: list[SourceFamily | ShardFamily] = []
+    for checker.index, item in enumerate(checker.catalog.items):
+        key = item_key(item)
+        if key in seen:
+            checker.fail(f'{kind_of(item)} "{item.name}" is declared twice', at=item.name)
+        seen.add(key)
+        if isinstance(item, (SourceFamily, ShardFamily)):
+            _check_family(checker, item)
+            for other in families:
+                if kind_of(other) == kind_of(item):
+                    _check_disjoint(checker, item, other)
+            families.append(item)
+    for checker.index, item in enumerate(checker.catalog.items):
+        if isinstance(item, (Source, Shard)):
+            for family in families:
+                if kind_of(family) == kind_of(item) and family.find(item.name):
+                    checker.fail(f'{kind_of(item)} "{item.name}" is also a member of "{family.name}"', at=item.name)
+
+
+def _check_family(checker: Checker, family: SourceFamily | ShardFamily) -> None:
+    template = checker.template(family.name, [family.variable], at=family.name)
+    if family.variable not in template.plain_variables:
+        hint = f"Write {{{family.variable}}} in it"
+        checker.fail(f'the name "{family.name}" does not tell the members of the family apart', at=family.name, hint=hint)
+    members = family.members
+    if members is not None:
+        _check_members(checker, members, family.name)
+
+
+def _check_members(checker: Checker, members: Members, name: str) -> None:
+    ranges = sorted((item for item in members.items if isinstance(item, range)), key=lambda each: each.start)
+    if not all(members.items):
+        checker.fail(f'the family "{name}" has an empty member', at=name)
+    for before, after in zip(ranges, ranges[1:], strict=False):
+        if after.start < before.stop:
+            checker.fail(f'{after.start} is twice in the family "{name}"', at=str(after.start))
+    texts = [item.casefold() for item in members.items if isinstance(item, str)]
+    for text in texts:
+        if texts.count(text) > 1 or members.find(text) not in (text, None):
+            checker.fail(f'"{text}" is twice in the family "{name}"', at=text)
+
+
+def _check_disjoint(checker: Checker, family: SourceFamily | ShardFamily, other: SourceFamily | ShardFamily) -> None:
+    """No name is a member of both. Quick unless the names begin alike."""
+    heads = [_head(family.name), _head(other.name)]
+    if not heads[0].startswith(heads[1]) and not heads[1].startswith(heads[0]):
+        return
+    if family.members is None or other.members is None:
+        if family.members is None and other.members is None and family.name == other.name:
+            checker.fail(f'two families have the name "{family.name}"', at=family.name)
+        return
+    small, large = (family, other) if len(family.members) <= len(other.members) else (other, family)
+    template = Template.parse(small.name)
+    for value in small.members or ():
+        name = template.render({small.variable: value})
+        if large.find(name):
+            kind = kind_of(family)
+            checker.fail(f'{kind} "{name}" is a member of "{family.name}" and of "{other.name}"', at=family.name)
+
+
+def _head(template: str) -> str:
+    return template.partition("{")[0].casefold()
+
+
+# ------------------------------------------------------------------ sources and shards
+
+
+def check_source(checker: Checker, source: Source) -> None:
+    """A URL of a known kind without a password in it, or a dialect."""
+    if "{" in source.name or "}" in source.name:
+        hint = f"Add FOR variable IN … after {source.name}"
+        checker.fail(f'the name "{source.name}" is a template, and the source is no family', at=source.name, hint=hint)
+    _check_source(checker, source)
+
+
+def _check_source(checker: Checker, source: Source) -> None:
+    if source.dialect is not None and source.dialect not in DIALECTS:
+        hint = did_you_mean(source.dialect, DIALECTS)
+        checker.fail(f'there is no dialect "{source.dialect}"', at=source.dialect, hint=hint)
+    if source.url is None:
+        if source.dialect is None:
+            checker.fail(f'source "{source.name}" has neither URL nor DIALECT', at=source.name)
+        return
+    if not re.match(r"[A-Za-z][\w+.-]*:", source.url):
+        checker.fail(f'the URL of source "{source.name}" has no scheme', at=source.url, hint=_SCHEMES)
+    if source.scheme not in SCHEMES:
+        checker.fail(f'"{source.scheme}" is no kind of source', at=source.url, hint=_SCHEMES)
+    authority = source.url.partition("://")[2].partition("/")[0]
+    if ":" in authority.rpartition("@")[0] or re.search(r"[?&](password|passwd|pwd)=", source.url, re.IGNORECASE):
+        hint = "Leave it out of the URL, and write PASSWORD ENV 'VARIABLE' or PASSWORD FILE 'path'"
+        checker.fail(f'the URL of source "{source.name}" holds a password', at=source.url, hint=hint)
+    if source.password is not None and bool(source.password.env) == bool(source.password.file):
+        checker.fail(f'the password of source "{source.name}" is in an environment variable or in a file', at=source.name)
+
+
+_SCHEMES = f"A URL begins with one of {', '.join(f'{each}://' for each in SCHEMES)}"
+
+
+def check_source_family(checker: Checker, family: SourceFamily) -> None:
+    """As a source, for the pattern; its templates can be filled for the first and last member."""
+    pattern = family.pattern
+    _check_source(checker, pattern)
+    secret = pattern.password
+    texts = [pattern.url, pattern.zone, secret.env if secret else None, secret.file if secret else None]
+    reads = {name for text in texts if text for name in checker.template(text, [family.variable], at=text).variables}
+    if pattern.url is not None and family.variable not in reads:
+        hint = f"Use {{{family.variable}}} in the URL"
+        checker.fail(f'all members of "{family.name}" have one URL', at=pattern.url, hint=hint)
+    _check_filled(checker, family.member, family.members, family.name)
+
+
+def _check_filled(
+    checker: Checker, fill: Callable[[TemplateValue], object], members: Members | None, name: str
+) -> None:
+    samples: list[int | str] = ["a"]
+    if members is not None:
+        samples = [item if isinstance(item, str) else each for item in members.items for each in _ends(item)]
+    for value in samples:
+        try:
+            fill(value)
+        except TemplateError as error:
+            checker.fail(f'a member of "{name}" cannot be made: {error}', at=name)
+
+
+def _ends(item: range | str) -> tuple[int | str, ...]:
+    return (item,) if isinstance(item, str) else (item[0], item[-1])
+
+
+def check_shard(checker: Checker, shard: Shard) -> None:
+    """On sources that exist, and that no other shard is on."""
+    if "{" in shard.name:
+        hint = f"Add FOR variable IN … after {shard.name}"
+        checker.fail(f'the name "{shard.name}" is a template, and the shard is no family', at=shard.name, hint=hint)
+    _check_shard(checker, shard, shard.name)
+
+
+def _check_shard(checker: Checker, shard: Shard, name: str) -> None:
+    catalog = checker.catalog
+    own = (shard.source, *shard.replicas)
+    for source in own:
+        checker.need_source(source)
+        if own.count(source) > 1:
+            checker.fail(f'shard "{name}" uses source "{source}" twice', at=source)
+        for other in catalog.shards_on(source):
+            if other != shard:
+                checker.fail(f'source "{source}" belongs to shard "{other.name}" already', at=source)
+    if shard.name not in own and catalog.find_source(shard.name):
+        hint = "Name the shard after its own source, or otherwise"
+        checker.fail(f'shard "{shard.name}" has the name of a source that is not its own', at=name, hint=hint)
+
+
+def check_shard_family(checker: Checker, family: ShardFamily) -> None:
+    """As a shard, for the first and last member: in between the templates only count on."""
+    pattern = family.pattern
+    for text in (pattern.source, *pattern.replicas):
+        template = checker.template(text, [family.variable], at=text)
+        if family.variable not in template.plain_variables:
+            hint = f"Write {{{family.variable}}} in it"
+            checker.fail(f'"{text}" does not tell the members of "{family.name}" apart', at=text, hint=hint)
+    _check_filled(checker, family.member, family.members, family.name)
+    for item in family.members.items:
+        for value in _ends(item):
+            _check_shard(checker, family.member(value), family.name)
+    _check_sources_of_members(checker, family)
+
+
+def _check_sources_of_members(checker: Checker, family: ShardFamily) -> None:
+    """Every member's sources exist; a family of sources that covers the range is not gone through."""
+    for template in (family.pattern.source, *family.pattern.replicas):
+        covering = [
+            item.members
+            for item in checker.catalog.items
+            if isinstance(item, SourceFamily) and _renamed(item.name, item.variable) == _renamed(template, family.variable)
+        ]
+        if covering and covering[0] is not None and _covers(covering[0], family.members):
+            continue
+        filled = Template.parse(template)
+        for value in family.members:
+            name = filled.render({family.variable: value})
+            if checker.catalog.find_source(name) is None:
+                checker.fail(f'there is no source "{name}" for a member of "{family.name}"', at=template)
+
+
+def _renamed(template: str, variable: str) -> str:
+    return re.sub(rf"\{{{re.escape(variable)}\b", "{", template)
+
+
+def _covers(large: Members, small: Members) -> bool:
+    ranges = [item for item in large.items if isinstance(item, range)]
+    return all(
+        item in large.items
+        if isinstance(item, str)
+        else any(each.start <= item.start and item.stop <= each.stop for each in ranges)
+        for item in small.items
+    )
+
+
+# ------------------------------------------------------------------ shardings
+
+
+def check_sharding(checker: Checker, sharding: Sharding) -> None:
+    """Every slot on one shard, and every shard there."""
+    name = sharding.name
+    if checker.catalog.find_shard(name) is not None:
+        checker.fail(f'"{name}" is a shard and a sharding', at=name, hint="ON could mean either: rename one")
+    _check_levels(checker, sharding)
+    if sharding.is_open:
+        _check_directory(checker, sharding)
+        return
+    if sharding.on is None and not sharding.owners:
+        hint = "Add (shard = slots, …) or ON a template of shard names"
+        checker.fail(f'sharding "{name}" does not say on which shards its slots are', at=name, hint=hint)
+    if sharding.on is not None and sharding.owners:
+        checker.fail(f'sharding "{name}" has two maps of its slots', at=name)
+    if sharding.on is not None:
+        checker.template(sharding.on, sharding.levels, at=sharding.on)
+    _check_covered(checker, sharding)
+    try:
+        shards = sharding.shards()
+    except (CatalogError, NotSupportedError) as error:
+        checker.fail(str(error), at=sharding.on)
+    for shard in (*shards, *(owner for owner, _ in (*sharding.owners, *sharding.moved))):
+        if sharding.on is not None and checker.catalog.find_shard(shard) is None and shard not in _owners(sharding):
+            hint = did_you_mean(shard, names_of(checker.catalog.shards()))
+            first = next(slot for slot, owner in enumerate(sharding.slot_map) if owner == shard)
+            checker.fail(f'there is no shard "{shard}", on which "{name}" has slot {first}', at=sharding.on, hint=hint)
+        checker.need_shard(shard)
+
+
+def _owners(sharding: Sharding) -> set[str]:
+    return {owner for owner, _ in (*sharding.owners, *sharding.moved)}
+
+
+def _check_levels(checker: Checker, sharding: Sharding) -> None:
+    wanted = 2 if isinstance(sharding.function, Grid) else 1
+    if len(sharding.levels) != wanted:
+        checker.fail(f'sharding "{sharding.name}" has {wanted} level(s) and {len(sharding.levels)} name(s)')
+    if len(set(sharding.levels)) < len(sharding.levels):
+        hint = "Name both: USING MOD 8 AS d, INTERVAL MONTH AS m"
+        checker.fail(f'both levels of sharding "{sharding.name}" are named "{sharding.levels[0]}"', hint=hint)
+    for level in sharding.levels:
+        if level in ("table", "schema", "shard"):
+            checker.fail(f'a level of a sharding cannot be named "{level}"', at=level, hint="Templates use that word")
+
+
+def _check_covered(checker: Checker, sharding: Sharding) -> None:
+    size, name = sharding.function.size, sharding.name
+    for owners in (sharding.owners, sharding.moved):
+        taken: SlotSet = 0
+        for shard, slots in owners:
+            if slots >> size:
+                checker.fail(f'slot {slots.bit_length() - 1} does not exist in "{name}"', at=shard)
+            if slots & taken:
+                checker.fail(f"slot {_first(slots & taken)} is given twice", at=shard)
+            taken |= slots
+    covered = full(size) if sharding.on is not None else 0
+    for _, slots in (*sharding.owners, *sharding.moved):
+        covered |= slots
+    missing = full(size) & ~covered
+    if missing:
+        count = missing.bit_count()
+        hint = f"{count} of {size} slots are on no shard" if count > 1 else None
+        checker.fail(f'slot {_first(missing)} of sharding "{name}" is on no shard', at=name, hint=hint)
+
+
+def _first(slots: SlotSet) -> int:
+    return (slots & -slots).bit_length() - 1
+
+
+def _check_directory(checker: Checker, sharding: Sharding) -> None:
+    level, on = sharding.levels[0], sharding.on
+    if on is None:
+        hint = f"Write ON file_{{{level}}}, or ON a shard that holds a schema for each"
+        checker.fail("a DIRECTORY needs ON: its members are found there", at=sharding.name, hint=hint)
+    if sharding.owners or sharding.moved:
+        checker.fail("a DIRECTORY has no numbered slots to give to shards", at=sharding.name)
+    template = checker.template(on, sharding.levels, at=on)
+    if template.is_constant:
+        checker.need_shard(on)
+    elif not _open_family(checker, template):
+        hint = "Declare CREATE SOURCE … FOR EACH with that name"
+        checker.fail(f'there is no open family of sources named "{on}"', at=on, hint=hint)
+
+
+def _open_family(checker: Checker, template: Template) -> bool:
+    """Whether the template's names are those of an open family, by whatever variable."""
+    try:
+        name = template.render(dict.fromkeys(template.variables, "a"))
+    except TemplateError:
+        return False
+    return checker.catalog.find_source(name) is not None

@@ -1,0 +1,149 @@
+"""Sharding: a function from a key to a slot, and the map from slots to shards.
+
+The map is written as a list of shards with their slots, or as a template over the slot
+(`db_{n // 8:02}`), either with exceptions for what has moved since. It is filled in once, when
+first asked for; 10,000 slots take some 20 ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, groupby, repeat
+
+from shardwise.catalog.shardings import Directory, Grid, ShardingFunction, SlotSet, full, mask, members
+from shardwise.catalog.templates import Template, TemplateError, TemplateValue
+from shardwise.errors import CatalogError, NotSupportedError
+
+Owners = tuple[tuple[str, SlotSet], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharding:
+    """`function` (key → slot) and the map slot → shard.
+
+    `levels` name the slot for templates (`AS n`; two for a two-level sharding; "slot" by default).
+    The map is `owners` (shard, its slots), or the template `on`; `moved` overrides either. Slots are
+    numbers from 0; a shard may own none. For a DIRECTORY the slots are not numbered: each member is
+    its own, and only a listing knows which there are.
+
+    Not slotted: what is computed from the map is kept in the object.
+    """
+
+    name: str
+    function: ShardingFunction
+    levels: tuple[str, ...] = ("slot",)
+    owners: Owners = ()
+    on: str | None = None
+    moved: Owners = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its members are found when they are needed (DIRECTORY)."""
+        return isinstance(self.function, Directory)
+
+    def shards(self) -> tuple[str, ...]:
+        """The shards that own a slot, in the order of their first slots."""
+        return tuple(self._slots)
+
+    def shard_of(self, slot: int) -> str:
+        """The shard that owns `slot`."""
+        shard = self.slot_map[slot] if 0 <= slot < len(self.slot_map) else None
+        if shard is None:
+            raise CatalogError(f'sharding "{self.name}" has no shard for slot {slot}')
+        return shard
+
+    def slots_of(self, shard: str) -> SlotSet:
+        """The slots that `shard` owns, 0 if it owns none."""
+        return self._slots.get(shard, 0)
+
+    def shards_of(self, slots: SlotSet) -> tuple[str, ...]:
+        """The shards that own any of `slots`, in the order of `shards()`.
+
+        Takes time linear in the slots given or in the shards, whichever are fewer.
+        """
+        if slots & self._all_slots == self._all_slots:
+            return self.shards()
+        if slots.bit_count() > len(self._slots):
+            return tuple(shard for shard, owned in self._slots.items() if owned & slots)
+        found = {self.slot_map[slot] for slot in members(slots & self._all_slots)}
+        return tuple(sorted((shard for shard in found if shard), key=self._order.__getitem__))
+
+    def variables(self, slot: int) -> dict[str, TemplateValue]:
+        """What templates know of a slot: each level's number or date, by its name."""
+        return dict(zip(self.levels, self.function.labels(slot), strict=True))
+
+    def with_moved(self, slots: SlotSet, shard: str) -> Sharding:
+        """The same sharding after `slots` have been moved to `shard`; the rule they are an exception to stays."""
+        kept = tuple((name, owned & ~slots) for name, owned in self.moved)
+        kept = tuple((name, owned) for name, owned in kept if owned)
+        others = dict(kept)
+        others[shard] = others.get(shard, 0) | slots
+        return replace(self, moved=tuple(others.items()))
+
+    @cached_property
+    def slot_map(self) -> tuple[str | None, ...]:
+        """Each slot's shard, None where nothing says (which no checked catalog has)."""
+        if self.is_open:
+            raise NotSupportedError(
+                f'the members of sharding "{self.name}" are not listed',
+                hint="A DIRECTORY's members are read off its source or files, which this operation cannot do",
+            )
+        size = self.function.size
+        found: list[str | None] = [None] * size if self.on is None else self._by_template(size)
+        for owners in (self.owners, self.moved):
+            for shard, slots in owners:
+                for slot in members(slots & full(size)):
+                    found[slot] = shard
+        return tuple(found)
+
+    def _by_template(self, size: int) -> list[str | None]:
+        """The template filled for each slot; but once per slot of a level, if it reads only that level."""
+        template = Template.parse(self.on or "")
+        reads = template.variables
+        try:
+            if not reads:
+                return [template.render({})] * size
+            if isinstance(self.function, Grid) and len(self.levels) == 2 and len(reads & set(self.levels)) == 1:
+                columns = self.function.inner.size
+                if self.levels[1] in reads:
+                    return [template.render(self.variables(slot)) for slot in range(columns)] * (size // columns)
+                rows = (template.render(self.variables(slot)) for slot in range(0, size, columns))
+                return [name for row in rows for name in repeat(row, columns)]
+            return [template.render(self.variables(slot)) for slot in range(size)]
+        except TemplateError as error:
+            raise CatalogError(f'sharding "{self.name}": {error}', hint=self._variables_hint()) from None
+
+    def _variables_hint(self) -> str:
+        return f"Its template knows the variables {', '.join(self.levels)}"
+
+    @cached_property
+    def _slots(self) -> Mapping[str, SlotSet]:
+        """Each shard's slots, shards in the order of their first slot."""
+        runs: dict[str, list[range]] = {}
+        start = 0
+        for shard, run in groupby(self.slot_map):
+            stop = start + sum(1 for _ in run)
+            if shard is not None:
+                runs.setdefault(shard, []).append(range(start, stop))
+            start = stop
+        return {shard: _joined(ranges) for shard, ranges in runs.items()}
+
+    @cached_property
+    def _order(self) -> Mapping[str, int]:
+        return {shard: number for number, shard in enumerate(self._slots)}
+
+    @cached_property
+    def _all_slots(self) -> SlotSet:
+        return full(self.function.size)
+
+
+def _joined(ranges: list[range]) -> SlotSet:
+    """The slots of some ranges."""
+    if len(ranges) > 64:
+        return mask(chain.from_iterable(ranges))
+    found = 0
+    for each in ranges:
+        found |= full(len(each)) << each.start
+    return found
