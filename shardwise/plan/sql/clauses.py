@@ -16,6 +16,7 @@ from shardwise.plan.nodes import (
     Distinct,
     Filter,
     Item,
+    Keep,
     Limit,
     Node,
     Project,
@@ -104,6 +105,22 @@ def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Blo
     block.order = [_moved(key, node) for key in block.order]
     block.outputs, block.columns, block.kinds, block.volatile = list(columns), columns, kinds, volatile
     block.rel = node.rel
+    return block
+
+
+def _keep(render: Renderer, node: Keep, block: Block, outer: Scope) -> Block:
+    """A shorter select list, unless the rows depend on it (DISTINCT, set operations)."""
+    ids = [output.id for output in node.columns]
+    if ids == block.outputs:
+        return block
+    is_fixed = block.is_closed or (block.is_distinct and not block.distinct_on)
+    loses_key = any(key.id in block.volatile and key.id not in ids for key in block.order)
+    if (is_fixed and sorted(ids) != sorted(block.outputs)) or block.is_closed or loses_key:
+        block = render.wrap(block)
+    block.outputs = ids
+    block.columns = {id: block.columns[id] for id in ids}
+    block.kinds = {id: kind for id, kind in block.kinds.items() if id in block.columns}
+    block.volatile &= block.columns.keys()
     return block
 
 
@@ -309,6 +326,7 @@ def _limit(render: Renderer, node: Limit, block: Block, outer: Scope) -> Block:
 
 ADD: dict[type[Node], Callable[[Renderer, Any, Block, Scope], Block]] = {
     Filter: _filter,
+    Keep: _keep,
     Project: _project,
     Aggregate: _aggregate,
     Window: _window,

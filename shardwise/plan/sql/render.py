@@ -22,6 +22,7 @@ from shardwise.plan.nodes import (
     Filter,
     Gather,
     Join,
+    Keep,
     Limit,
     Local,
     Node,
@@ -41,7 +42,7 @@ from shardwise.plan.tree import free_columns, plan_of, subplans
 Leaf = Callable[[Node], exp.Expression | None]
 """A Scan, Gather or Local as an item of FROM, without alias; None: as the default has it."""
 
-_SPINE = (Filter, Project, Aggregate, Window, Distinct, Sort, Limit, Cte, Join)
+_SPINE = (Filter, Project, Keep, Aggregate, Window, Distinct, Sort, Limit, Cte, Join)
 
 
 def to_query(node: Node, leaf: Leaf, names: Sequence[str] | None = None) -> exp.Query:

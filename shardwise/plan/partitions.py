@@ -1,0 +1,211 @@
+"""A fragment's query, in logical names, as the text for one shard, in its physical names.
+
+    SELECT o.id FROM orders AS o WHERE o.total > 9
+    =>  SELECT o.id FROM orders_24 AS o WHERE o.total > 9                   one partition on the shard
+    =>  SELECT o.id FROM (SELECT id, total FROM orders_00                   several
+            UNION ALL SELECT id, total FROM orders_01) AS o WHERE o.total > 9
+
+The text is generated once, with holes where tables are; filling them in is all that is done per shard, and
+not even that where no table's name depends on the shard. Partitions may have their columns in any order, so
+where they are put together the columns are listed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog, Column, SlotSet, Table
+from shardwise.catalog.templates import Template
+from shardwise.errors import InternalError
+from shardwise.plan.sql.names import NO_COLUMNS, identifier, unique
+from shardwise.plan.sql.sources import MARK, null_of
+
+DIALECT = "duckdb"
+HIDDEN = ("_shard", "_source", "_table")
+"""Columns that every table has and `*` does not show: where a row was read."""
+
+
+def shard_text(query: exp.Query, catalog: Catalog, shard: str, slots: Mapping[str, SlotSet | None]) -> str:
+    """The text for one shard; for more than one make a `ShardTexts` and keep it."""
+    return ShardTexts(query, catalog, slots).text(shard)
+
+
+class ShardTexts:
+    """The texts of one fragment for its shards.
+
+    `query` is `plan.sql.to_query`'s, its tables still marked; `slots` say by scan's rel what of the table is
+    wanted (None, or no entry: all). Immutable once made, so that threads may share it.
+    """
+
+    def __init__(self, query: exp.Query, catalog: Catalog, slots: Mapping[str, SlotSet | None]) -> None:
+        self._query = query
+        self._catalog = catalog
+        self._slots = slots
+        self._ctes = frozenset(cte.alias.casefold() for cte in query.find_all(exp.CTE))
+        tree = query.copy()
+        hole = _unused_mark(query)
+        used = _Used(tree)
+        references = []
+        for table in list(tree.find_all(exp.Table)):
+            rel = table.meta.get(MARK)
+            if rel is not None:
+                references.append(_reference(table, rel, used, catalog))
+                table.set("this", exp.to_identifier(f"{hole}{len(references) - 1}{hole}", quoted=True))
+                for key in ("db", "catalog", "alias"):
+                    table.set(key, None)
+        text = tree.sql(dialect=DIALECT)
+        parts = re.split(f'"{hole}(\\d+){hole}"', text)
+        self._parts: list[str | _Reference] = [
+            references[int(part)] if i % 2 else part for i, part in enumerate(parts)
+        ]
+        self._same = None if any(r.varies for r in references) else self._fill("")
+
+    def text(self, shard: str) -> str:
+        """The statement for `shard`."""
+        return self._same if self._same is not None else self._fill(shard)
+
+    def _fill(self, shard: str) -> str:
+        filled = []
+        for part in self._parts:
+            if isinstance(part, str):
+                filled.append(part)
+                continue
+            names = self._catalog.partitions(part.table, shard, self._slots.get(part.rel))
+            if not self._ctes.isdisjoint(name.casefold() for name in names):
+                return self._without_clashes(names).text(shard)
+            filled.append(part.text(names, shard, self._catalog))
+        return "".join(filled)
+
+    def _without_clashes(self, physical: tuple[str, ...]) -> ShardTexts:
+        """The same with other names for CTEs, one of which hides a table: WITH orders_24 … FROM orders_24."""
+        query = self._query.copy()
+        taken = [*self._ctes, *physical]
+        new = unique([*taken, *self._ctes])[len(taken) :]
+        names = dict(zip(self._ctes, new, strict=True))
+        for cte in query.find_all(exp.CTE):
+            cte.args["alias"].set("this", identifier(names[cte.alias.casefold()]))
+        for table in query.find_all(exp.Table):
+            old = table.name
+            if MARK not in table.meta and not table.db and old.casefold() in names:
+                table.set("this", identifier(names[old.casefold()]))
+                if not table.alias:
+                    table.set("alias", exp.TableAlias(this=identifier(old)))
+        return ShardTexts(query, self._catalog, self._slots)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """One logical table in the text. `columns` are those that it must give where it is put together."""
+
+    table: Table
+    rel: str
+    alias: str
+    is_aliased: bool
+    columns: tuple[Column, ...] | None
+    hidden: tuple[str, ...]
+    varies: bool
+
+    def text(self, names: tuple[str, ...], shard: str, catalog: Catalog) -> str:
+        """The item of FROM with its alias."""
+        if len(names) == 1 and not self.hidden:
+            name = _sql(_physical(names[0]))
+            return name if name == self.alias and not self.is_aliased else f"{name} AS {self.alias}"
+        arms = " UNION ALL ".join(self._arm(name, shard, catalog) for name in names)
+        return f"({arms or self._empty()}) AS {self.alias}"
+
+    def _arm(self, name: str, shard: str, catalog: Catalog) -> str:
+        items = ["*"] if self.columns is None else [_sql(identifier(c.name)) for c in self.columns]
+        values = {"_shard": shard, "_source": "", "_table": name}
+        if "_source" in self.hidden:
+            values["_source"] = catalog.source_of(shard)
+        items += [f"{_sql(exp.Literal.string(values[hidden]))} AS {hidden}" for hidden in self.hidden]
+        return f"SELECT {', '.join(items) or f'1 AS {NO_COLUMNS}'} FROM {_sql(_physical(name))}"
+
+    def _empty(self) -> str:
+        """No partition of the table is here: no rows, of the right types."""
+        if self.columns is None:
+            raise InternalError(f'the columns of "{self.table.name}" must be known where it has no partition')
+        types = [(c.name, c.type) for c in self.columns] + [(hidden, "VARCHAR") for hidden in self.hidden]
+        items = ", ".join(f"{_sql(null_of(of_type))} AS {_sql(identifier(name))}" for name, of_type in types)
+        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} WHERE FALSE"
+
+
+def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog) -> _Reference:
+    found = catalog.table(table.name, table.db or None) or catalog.wildcard(table.name, table.db or None)
+    if not isinstance(found, Table):
+        raise InternalError(f'the fragment reads "{table.name}", which is no table of the catalog')
+    alias = table.args.get("alias")
+    name = table.alias_or_name
+    hidden = used.hidden(name)
+    return _Reference(
+        table=found,
+        rel=rel,
+        alias=_sql(alias) if alias is not None else _sql(identifier(name)),
+        is_aliased=alias is not None,
+        columns=None if found.columns is None else used.columns(name, found.columns),
+        hidden=hidden,
+        varies=bool(hidden) or _has_varying_name(found, catalog),
+    )
+
+
+def _has_varying_name(table: Table, catalog: Catalog) -> bool:
+    """Whether the physical name depends on shard or slot."""
+    if table.named is None:
+        return False
+    return catalog.is_slot_grain(table) or "shard" in Template.parse(table.named).variables
+
+
+class _Used:
+    """The columns that a query reads, by table alias, all names folded."""
+
+    def __init__(self, tree: exp.Query) -> None:
+        self._of: dict[str, set[str]] = {}
+        self._is_open = False
+        """Names without a table, or `*`: then any column may be read."""
+        for part in tree.find_all(exp.Column, exp.Star):
+            if not isinstance(part, exp.Column):
+                self._is_open |= not isinstance(part.parent, (exp.Count, exp.Column))
+                continue
+            self._of.setdefault(part.table.casefold(), set()).add(part.name.casefold())
+            is_unclear = not part.table and not _is_output_name(part)
+            self._is_open |= is_unclear or isinstance(part.this, exp.Star)
+
+    def columns(self, alias: str, all_of_them: tuple[Column, ...]) -> tuple[Column, ...]:
+        """Those of a table's columns that are read under `alias`."""
+        if self._is_open:
+            return all_of_them
+        used = self._of.get(alias.casefold(), ())
+        return tuple(column for column in all_of_them if column.name.casefold() in used)
+
+    def hidden(self, alias: str) -> tuple[str, ...]:
+        """The hidden columns that are read under `alias`, or under none."""
+        used = self._of.get(alias.casefold(), set()) | self._of.get("", set())
+        return tuple(hidden for hidden in HIDDEN if hidden in used)
+
+
+def _is_output_name(column: exp.Column) -> bool:
+    """`ORDER BY revenue`, as `to_query` writes the name of an output."""
+    ordered = column.parent
+    return isinstance(ordered, exp.Ordered) and isinstance(ordered.parent, exp.Order)
+
+
+def _physical(name: str) -> exp.Table:
+    """A physical name; a dot in it parts schema and table."""
+    schema, _, table = name.rpartition(".")
+    return exp.Table(this=identifier(table), db=identifier(schema) if schema else None)
+
+
+def _sql(expr: exp.Expression) -> str:
+    return expr.sql(dialect=DIALECT)
+
+
+def _unused_mark(query: exp.Query) -> str:
+    """A character sequence that is not in the query."""
+    text, mark = query.sql(dialect=DIALECT), "\ue000"
+    while mark in text:
+        mark += "\ue000"
+    return mark
