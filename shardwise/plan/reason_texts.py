@@ -25,7 +25,72 @@ def _texts(written: str) -> dict[str, Text]:
     return out
 
 
-ROUTES: Final[dict[str, Text]] = {}
+ROUTES: Final = _texts(
+    """
+key-not-compared: Nothing compares the shard key with a value
+The statement says nothing of the table's shard key that would tell where its rows are, so each shard is
+asked.
+-> Compare the shard key with a value (`WHERE customer_id = ?`), or join with a table on it that is so
+compared. If most statements compare another column, declare it: `ALSO BY`, or shard by that column.
+
+no-shard-key: The table has no shard key of its own
+It is SCATTERED by no rule that is known, or sharded WITH its parent, whose key is a column of the parent
+alone. No predicate on the table tells where its rows are.
+-> Join it with its parent, and compare the parent's shard key with a value. If there is a rule, declare it
+with SHARD BY.
+
+or-with-another-column: The key's condition stands in an OR with another one
+`customer_id = 1 OR status = 'new'` is TRUE of rows on every shard.
+-> Ask for the two separately (UNION), or repeat the key's condition in each arm of the OR.
+
+text-compared-with-number: A text key is compared with a value that is not text
+`code = 1` matches '1', '01' and ' 1', which are on different shards.
+-> Write the value as text: `code = '1'`. If all keys are numbers, make the column one.
+
+constant-not-of-key-type: The constant is not certain to be a value of the key's type
+A key prunes only by constants that convert to its type without loss, under a comparison made in that type.
+-> Write the constant in the column's own type, with a CAST where there is no such literal.
+
+key-not-compared-with-constant: The key is compared with something that is not a constant
+Another column, an expression of columns or a subquery's list is not known before the shards are asked.
+-> Compare with a constant or a parameter. An uncorrelated scalar subquery is one too: it runs first.
+
+predicate-not-understood: The condition on the key is of a form that does not prune
+It mentions the key inside CASE, COALESCE, a function, arithmetic or IS TRUE, where a value of the key does
+not follow from its being TRUE.
+-> Compare the key itself: `customer_id = 5` for `customer_id + 1 = 6`. If all statements use one
+expression, shard by that expression.
+
+key-collation: The key has a collation that takes different values as equal
+The shard is found by hashing the bytes, and 'Ann' and 'ann' have different ones. Each shard may hold a
+value that compares equal.
+-> Shard by the normal form (`SHARD BY s (lower(name))`) and compare that, or give the column a binary
+collation.
+
+key-type: The key's type is not known, or not one that prunes
+Where a value of this type lies cannot be told from a constant in the statement.
+-> Declare the column's type in the catalog, or read it: `shardwise catalog import`. Else shard by a column
+of another type.
+
+range-on-unordered-sharding: A range of the key is on all slots
+HASH, MOD and the like put neighbouring values on different shards, so `BETWEEN 1 AND 100` may be anywhere.
+-> List the values (`IN (…)`) if they are few, or shard by RANGE.
+
+value-not-placed: The sharding has no place for a value
+The value is outside what the sharding's function takes, so nothing is concluded from it.
+-> Correct the value. If rows with it exist, the catalog's sharding is not how they were placed: `shardwise
+catalog check --rows`.
+
+all-slots-match: The values are on all shards
+The predicate was understood, and leaves no shard out.
+-> Ask for fewer values. Each shard gets only its own.
+
+dialect-not-pruned: Predicates of this dialect do not prune yet
+Its comparisons differ from those that are known (letter case, trailing blanks, conversions), so nothing is
+concluded from them.
+-> Nothing in the statement; the answer is right, and all shards are asked.
+"""
+)
 
 NOT_PUSHED: Final = _texts(
     """
