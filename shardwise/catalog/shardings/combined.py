@@ -47,7 +47,7 @@ class Grid:
 
     def slots(self, key: Sequence[Part]) -> SlotSet:
         cut = self.outer.arity
-        return self._cross(self.outer.slots(key[:cut]), self.inner.slots(key[cut:]))
+        return self.cross(self.outer.slots(key[:cut]), self.inner.slots(key[cut:]))
 
     def slots_between(self, low: Value, high: Value) -> SlotSet:
         return full(self.size)
@@ -67,7 +67,7 @@ class Grid:
         second = inner.format(*(f"{{{n}}}" for n in range(self.outer.arity, self.arity)))
         return f"({first}) * {self.inner.size} + ({second})"
 
-    def _cross(self, rows: SlotSet, columns: SlotSet) -> SlotSet:
+    def cross(self, rows: SlotSet, columns: SlotSet) -> SlotSet:
         """Each of `rows` with each of `columns`; linear in the grid's size."""
         if not rows or not columns:
             return 0
