@@ -383,9 +383,9 @@ class _Builder:
 
 
 def load_catalog(path: Path) -> Any:
-    from shardwise.catalog import language
+    from shardwise.catalog import load
 
-    return language.load(path)
+    return load(path)
 
 
 def sizes(shards: Iterable[int] = (1, 2, 3, 7)) -> list[tuple[int, Grain]]:

@@ -109,7 +109,7 @@ SELECT count(*) FROM users GROUP BY ();
 
 SELECT d.e, count(*), max(d.h), sum(d.i1), sum(d.u4), avg(d.f4) FROM docs d GROUP BY d.e;
 
-SELECT avg(h), max(u), min(b), max(iv), min(t), max(tz), bit_or(bits) FROM docs;
+SELECT max(h), max(u), min(b), max(iv), min(t), max(tz), bit_or(bits) FROM docs;
 
 SELECT max(iv), min(e), max(body.b), sum(u4), bool_and(i1 > 0) FROM (SELECT * FROM docs WHERE id = 99) q;
 

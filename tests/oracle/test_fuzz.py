@@ -1,0 +1,42 @@
+"""Random SELECTs against one database. SHARDWISE_FUZZ=5000 draws more, SHARDWISE_FUZZ_SEED=… others.
+
+The seed is in the test's name: `make test PYTEST_ARGS="-n 0 -k 'fuzz and 17031'"` runs one again.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.oracle.cluster import sizes
+from tests.oracle.compare import difference
+from tests.oracle.generator import statement
+from tests.oracle.harness import Stage, report, run
+from tests.oracle.worlds import LETTERS
+
+COUNT = int(os.environ.get("SHARDWISE_FUZZ", "300"))
+FIRST = int(os.environ.get("SHARDWISE_FUZZ_SEED", "17000"))
+SIZES = [(shards, grain) for shards, grain in sizes() if shards > 1]
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_fuzz(stage: Stage, seed: int) -> None:
+    sql = statement(seed)
+    shards, grain = SIZES[seed % len(SIZES)]
+    expected = stage.right(LETTERS, sql)
+    if isinstance(expected, Exception):
+        pytest.skip("one database raises")
+    connection = stage.connection(LETTERS, shards, grain)
+    try:
+        actual = run(connection, sql)
+    except Exception as error:
+        pytest.fail(
+            f"seed {seed}, {shards} shards, {grain} grain\n{sql};\n{type(error).__name__}: {error}\n"
+            f"  one database: {expected.rows[:20]}",
+            pytrace=False,
+        )
+    ordered = " ORDER BY " in sql and sql.rpartition(") z ORDER BY ")[1] != ""
+    report(
+        difference(actual, expected, ordered=ordered), sql, shards, grain, actual, expected, f", seed {seed}"
+    )
