@@ -1,0 +1,140 @@
+"""catalog check: do the sources still look as the catalog says, and is every row where its key belongs?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shardwise.catalog.model import Catalog, Reference, Table, View
+from shardwise.errors import Error, ShardUnavailable
+from shardwise.inspection.drift import differences
+from shardwise.inspection.findings import Finding, Kind
+from shardwise.inspection.importing import Opener, Partition, Sources, partitions
+from shardwise.inspection.reading import PhysicalTable, quoted, quoted_table
+from shardwise.inspection.rows import duplicates, misplaced
+
+SAMPLE_ROWS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How much is looked at: `sample_rows` rows of each physical table (None: all); with `keys` also whether
+    keys that are unique across shards are so, and whether reference tables are the same everywhere."""
+
+    sample_rows: int | None = SAMPLE_ROWS
+    keys: bool = False
+
+
+def check(
+    catalog: Catalog,
+    opener: Opener,
+    extent: Extent,
+    *,
+    only: Sequence[str] = (),
+    on_table: Callable[[str], None] = lambda _: None,
+) -> Iterator[Finding]:
+    """Yields what differs, table by table, as it is found. A shard that cannot be reached is a finding."""
+    wanted = {name.lower() for name in only}
+    sources = Sources(catalog, opener)
+    try:
+        unreachable = set[str]()
+        for table in catalog.tables():
+            if isinstance(table, View):
+                continue
+            if wanted and table.name.lower() not in wanted and table.full_name.lower() not in wanted:
+                continue
+            on_table(table.full_name)
+            yield from _check_table(catalog, sources, table, extent, unreachable)
+    finally:
+        sources.close()
+
+
+def _check_table(
+    catalog: Catalog, sources: Sources, table: Table, extent: Extent, unreachable: set[str]
+) -> Iterator[Finding]:
+    good: list[Partition] = []
+    expected = _declared(table)
+    for partition in partitions(catalog, table):
+        if partition.shard in unreachable:
+            continue
+        try:
+            there = sources.tables(partition.shard).get(partition.name.lower())
+        except ShardUnavailable as error:
+            unreachable.add(partition.shard)
+            yield Finding(
+                kind=Kind.SHARD_UNAVAILABLE, table=table.full_name, shard=partition.shard, found=error.message
+            )
+            continue
+        if there is None:
+            yield Finding(
+                kind=Kind.MISSING_TABLE,
+                table=table.full_name,
+                shard=partition.shard,
+                expected=f'"{partition.name}"',
+            )
+            continue
+        expected = expected or there
+        found = list(
+            differences(
+                table.full_name, partition.shard, expected, there, fills_missing=table.drift == "FILL"
+            )
+        )
+        yield from found
+        if not any(f.is_error and f.kind in (Kind.MISSING_COLUMN, Kind.COLUMN_TYPE) for f in found):
+            good.append(partition)
+    yield from _rows_of(catalog, sources, table, good, extent)
+
+
+def _rows_of(
+    catalog: Catalog, sources: Sources, table: Table, good: list[Partition], extent: Extent
+) -> Iterator[Finding]:
+    """Rows can be looked at only where the columns are right."""
+    for partition in good:
+        columns = sources.tables(partition.shard)[partition.name.lower()].columns
+        reader = sources.reader(partition.shard)
+        try:
+            yield from misplaced(
+                catalog, reader, table, partition, columns=columns, sample_rows=extent.sample_rows
+            )
+        except Error as error:
+            yield Finding(
+                kind=Kind.WRONG_SHARD,
+                table=table.full_name,
+                shard=partition.shard,
+                found=f"no answer: {error.message}",
+            )
+    if extent.keys and isinstance(table.placement, Reference):
+        yield from _reference(sources, table, good)
+    if extent.keys:
+        yield from duplicates(sources.reader, table, good)
+
+
+def _declared(table: Table) -> PhysicalTable | None:
+    """What the catalog says; None where it does not list columns: then the first shard is the measure."""
+    if table.columns is None:
+        return None
+    return PhysicalTable(
+        name=table.name, columns=table.columns, primary_key=table.primary_key, unique=table.unique
+    )
+
+
+def _reference(sources: Sources, table: Table, good: list[Partition]) -> Iterator[Finding]:
+    """The same rows on each shard: as many, and the same sum of their hashes."""
+    if not good:
+        return
+    names = sorted(c.name.lower() for c in sources.tables(good[0].shard)[good[0].name.lower()].columns)
+    columns = ", ".join(quoted(name) for name in names)
+    first: tuple[int, object] | None = None
+    for partition in good:
+        sql = f"SELECT count(*), sum(CAST(hash({columns}) AS HUGEINT)) FROM {quoted_table(partition.name)}"
+        ((count, digest),) = sources.reader(partition.shard).rows(sql)
+        first = first or (count, digest)
+        if (count, digest) != first:
+            found = f"{count} rows" if count != first[0] else "other values in as many rows"
+            yield Finding(
+                kind=Kind.REFERENCE_DIFFERS,
+                table=table.full_name,
+                shard=partition.shard,
+                expected=f"the {first[0]} rows of shard {good[0].shard}",
+                found=found,
+            )

@@ -1,0 +1,108 @@
+"""What a source says of its own tables: columns, nullability, collations, keys.
+
+One set of questions for DuckDB files and for folders of Parquet, which a DuckDB shows as views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import sqlglot
+from sqlglot import exp
+
+from shardwise.catalog.model import Column
+
+
+class SourceReader(Protocol):
+    """An open source: runs a statement in its own dialect and gives all rows."""
+
+    def rows(self, sql: str) -> Sequence[tuple[Any, ...]]: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhysicalTable:
+    """A table as the source has it."""
+
+    name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    unique: tuple[tuple[str, ...], ...] = field(default=())
+
+
+_COLUMNS = """
+    SELECT schema_name, table_name, column_name, data_type, is_nullable, column_default
+    FROM duckdb_columns() WHERE NOT internal AND database_name = current_database()
+    ORDER BY schema_name, table_name, column_index"""
+_CONSTRAINTS = """
+    SELECT schema_name, table_name, constraint_type, constraint_column_names
+    FROM duckdb_constraints()
+    WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND database_name = current_database()
+    ORDER BY schema_name, table_name, constraint_index"""
+_COLLATED = """
+    SELECT schema_name, table_name, sql FROM duckdb_tables()
+    WHERE NOT internal AND database_name = current_database() AND contains(lower(sql), 'collate')"""
+
+
+def read_tables(reader: SourceReader) -> Mapping[str, PhysicalTable]:
+    """All tables and views of a source, by name in lower case; "schema.name" outside the schema `main`."""
+    columns: dict[str, list[Column]] = {}
+    names: dict[str, str] = {}
+    collations = _collations(reader)
+    for schema, table, column, type_, nullable, default in reader.rows(_COLUMNS):
+        name = _full_name(schema, table)
+        names[name.lower()] = name
+        collation = collations.get((name.lower(), column.lower()))
+        columns.setdefault(name.lower(), []).append(
+            Column(name=column, type=type_, nullable=bool(nullable), collation=collation, default=default)
+        )
+    primary: dict[str, tuple[str, ...]] = {}
+    unique: dict[str, list[tuple[str, ...]]] = {}
+    for schema, table, kind, key in reader.rows(_CONSTRAINTS):
+        name = _full_name(schema, table).lower()
+        if kind == "PRIMARY KEY":
+            primary[name] = tuple(key)
+        else:
+            unique.setdefault(name, []).append(tuple(key))
+    return {
+        key: PhysicalTable(
+            name=names[key],
+            columns=tuple(found),
+            primary_key=primary.get(key, ()),
+            unique=tuple(unique.get(key, ())),
+        )
+        for key, found in columns.items()
+    }
+
+
+def row_count(reader: SourceReader, table: str) -> int:
+    """The exact number of rows of a physical table."""
+    ((count,),) = reader.rows(f"SELECT count(*) FROM {quoted_table(table)}")
+    return int(count)
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted_table(name: str) -> str:
+    """A physical table's name ("orders_24", "tenant_7.orders") as SQL."""
+    return ".".join(quoted(part) for part in name.split("."))
+
+
+def _full_name(schema: str, table: str) -> str:
+    return table if schema == "main" else f"{schema}.{table}"
+
+
+def _collations(reader: SourceReader) -> Mapping[tuple[str, str], str]:
+    """DuckDB tells a column's collation only in the table's CREATE text."""
+    found = {}
+    for schema, table, sql in reader.rows(_COLLATED):
+        for column in sqlglot.parse_one(sql, read="duckdb").find_all(exp.ColumnDef):
+            collate = column.find(exp.CollateColumnConstraint)
+            if collate is not None:
+                found[_full_name(schema, table).lower(), column.name.lower()] = collate.this.name
+    return found

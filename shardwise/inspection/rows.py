@@ -1,0 +1,196 @@
+"""Are rows where their keys belong, and are keys unique that should be?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from shardwise.catalog.keys import evaluate, family_of
+from shardwise.catalog.model import Catalog, Column, Sharded, ShardedWith, Sharding, ShardKey, Table
+from shardwise.catalog.shardings import SlotSet, canonical, members
+from shardwise.catalog.types import Family, type_family
+from shardwise.errors import DataError
+from shardwise.inspection.findings import Finding, Kind
+from shardwise.inspection.importing import Partition
+from shardwise.inspection.reading import SourceReader, quoted, quoted_table
+
+
+class _Wrong(NamedTuple):
+    """Rows of other slots, rows looked at, and one key of the former."""
+
+    wrong: int
+    seen: int
+    example: str
+
+
+def misplaced(
+    catalog: Catalog,
+    reader: SourceReader,
+    table: Table,
+    partition: Partition,
+    *,
+    columns: Sequence[Column],
+    sample_rows: int | None,
+) -> Iterator[Finding]:
+    """Rows of a physical table whose key belongs to another one: at most one finding per key of the table."""
+    rows = f"(FROM {quoted_table(partition.name)}{'' if sample_rows is None else f' LIMIT {sample_rows}'})"
+    if isinstance(table.placement, ShardedWith):
+        yield from _orphans(catalog, reader, table, partition, rows)
+    if not isinstance(table.placement, Sharded):
+        return
+    sharding = catalog.sharding(table.placement.sharding)
+    if sharding.is_open:
+        return
+    own = own_slots(catalog, table, sharding, partition)
+    families = {column.name.lower(): type_family(column.type, "duckdb") for column in columns}
+    for key in table.placement.keys:
+        wrong, seen, example = _wrong_rows(reader, sharding, key, own, families=families, rows=rows)
+        if wrong:
+            parts = ", ".join(part.sql(dialect="duckdb") for part in key.parts)
+            yield Finding(
+                kind=Kind.WRONG_SHARD,
+                table=table.full_name,
+                shard=partition.shard,
+                column=parts,
+                expected=f"slots {slots_text(own)} of {sharding.name}",
+                found=f"{wrong:,} of {seen:,} rows elsewhere, such as {parts} = {example}",
+            )
+
+
+def own_slots(catalog: Catalog, table: Table, sharding: Sharding, partition: Partition) -> SlotSet:
+    """The slots whose rows belong into this physical table."""
+    slots = sharding.slots_of(partition.shard)
+    if not catalog.is_slot_grain(table):
+        return slots
+    own = 0
+    for slot in members(slots):
+        if partition.name in catalog.partitions(table, partition.shard, 1 << slot):
+            own |= 1 << slot
+    return own
+
+
+def slots_text(slots: SlotSet) -> str:
+    """A set of slots as runs: "0-15, 20"."""
+    runs: list[list[int]] = []
+    for slot in members(slots):
+        if runs and runs[-1][1] == slot - 1:
+            runs[-1][1] = slot
+        else:
+            runs.append([slot, slot])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs) or "none"
+
+
+def _wrong_rows(
+    reader: SourceReader,
+    sharding: Sharding,
+    key: ShardKey,
+    own: SlotSet,
+    *,
+    families: Mapping[str, Family],
+    rows: str,
+) -> _Wrong:
+    """The source computes the slot where it is right; else its distinct keys are read and placed here."""
+    kinds = [family_of(part, families) for part in key.parts]
+    is_plain = all(
+        isinstance(part, exp.Column) and kind is Family.INT
+        for part, kind in zip(key.parts, kinds, strict=True)
+    )
+    text = sharding.function.sql("duckdb") if is_plain and not key.by_slot else None
+    if text is not None:
+        return _wrong_by_source(reader, text, key, own, rows)
+    columns = sorted({c.name for part in key.parts for c in part.find_all(exp.Column)})
+    wrong = seen = 0
+    example = ""
+    grouped = f"SELECT {', '.join(map(quoted, columns))}, count(*) FROM {rows} GROUP BY ALL"
+    for *values, count in reader.rows(grouped):
+        seen += count
+        row = {name.lower(): value for name, value in zip(columns, values, strict=True)}
+        if not own & _slots_of(sharding, key, kinds, row):
+            wrong += count
+            example = ", ".join(str(row[name.lower()]) for name in columns)
+    return _Wrong(wrong, seen, example)
+
+
+def _wrong_by_source(reader: SourceReader, text: str, key: ShardKey, own: SlotSet, rows: str) -> _Wrong:
+    parts = [part.sql(dialect="duckdb") for part in key.parts]
+    numbers = ", ".join(map(str, members(own))) or "-1"
+    shown = ", ".join(f"CAST({part} AS VARCHAR)" for part in parts)
+    ((wrong, seen, example),) = reader.rows(
+        f"SELECT count(*) FILTER (WHERE is_wrong), count(*), any_value(key) FILTER (WHERE is_wrong) FROM ("
+        f"SELECT concat_ws(', ', {shown}) AS key, coalesce({text.format(*parts)}, -1) NOT IN ({numbers}) "
+        f"AS is_wrong FROM {rows})"
+    )
+    return _Wrong(int(wrong), int(seen), str(example))
+
+
+def _slots_of(sharding: Sharding, key: ShardKey, kinds: list[Family], row: Mapping[str, Any]) -> SlotSet:
+    try:
+        values = [evaluate(part, row) for part in key.parts]
+        if key.by_slot:
+            return 1 << value if isinstance(value := values[0], int) and value >= 0 else 0
+        return 1 << sharding.function.slot(
+            [canonical(v, kind) for v, kind in zip(values, kinds, strict=True)]
+        )
+    except DataError:
+        return 0  # no slot takes it, so it is nowhere at home
+
+
+def _orphans(
+    catalog: Catalog, reader: SourceReader, table: Table, partition: Partition, rows: str
+) -> Iterator[Finding]:
+    """Children without their parent on the same shard."""
+    placement = table.placement
+    assert isinstance(placement, ShardedWith)
+    parent = catalog.relation(placement.parent)
+    if not isinstance(parent, Table):
+        return
+    homes = " UNION ALL ".join(
+        f"SELECT {quoted(placement.parent_column)} AS k FROM {quoted_table(physical)}"
+        for physical in catalog.partitions(parent, partition.shard)
+    )
+    ((wrong, seen),) = reader.rows(
+        f"SELECT count(*) FILTER (WHERE c.{quoted(placement.column)} NOT IN "
+        f"(SELECT k FROM ({homes}) WHERE k IS NOT NULL)), count(*) FROM {rows} AS c"
+    )
+    if wrong:
+        yield Finding(
+            kind=Kind.WRONG_SHARD,
+            table=table.full_name,
+            shard=partition.shard,
+            column=placement.column,
+            expected=f"a row of {placement.parent} with that {placement.parent_column} on the same shard",
+            found=f"{wrong:,} of {seen:,} rows without",
+        )
+
+
+def duplicates(
+    reader_of: Callable[[str], SourceReader], table: Table, good: list[Partition]
+) -> Iterator[Finding]:
+    """Keys declared UNIQUE ACROSS SHARDS that are on more than one row. Only keys are read off the shards."""
+    for key in table.unique_across:
+        texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in key)
+        names = [f"k{i}" for i in range(len(key))]
+        with duckdb.connect() as engine:
+            engine.execute(f"CREATE TABLE keys ({', '.join(f'{name} VARCHAR' for name in names)})")
+            for partition in good:
+                rows = reader_of(partition.shard).rows(f"SELECT {texts} FROM {quoted_table(partition.name)}")
+                batch = pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+                engine.register("batch", batch)
+                engine.execute("INSERT INTO keys FROM batch")
+                engine.unregister("batch")
+            grouped = (
+                f"SELECT {', '.join(names)} FROM keys WHERE {' AND '.join(f'{n} IS NOT NULL' for n in names)}"
+            )
+            repeated = engine.execute(f"{grouped} GROUP BY ALL HAVING count(*) > 1").fetchall()
+        if repeated:
+            yield Finding(
+                kind=Kind.DUPLICATE_KEY,
+                table=table.full_name,
+                column=", ".join(key),
+                expected="unique across shards",
+                found=f"{len(repeated):,} values more than once, such as {', '.join(repeated[0])}",
+            )
