@@ -31,8 +31,12 @@ class Checker:
 
     def fail(self, message: str, *, at: str | None = None, hint: str | None = None) -> NoReturn:
         """Raise an error about the current item; `at` is the word in its declaration to point at."""
+        raise self.error(message, at=at, hint=hint)
+
+    def error(self, message: str, *, at: str | None = None, hint: str | None = None) -> CatalogError:
+        """The error that `fail` raises."""
         file, position = self.where(self.index, at) if self.where else (None, None)
-        raise CatalogError(message, file=file, position=position, hint=hint)
+        return CatalogError(message, file=file, position=position, hint=hint)
 
     def need_shard(self, name: str) -> None:
         if self.catalog.find_shard(name) is not None:
@@ -40,7 +44,9 @@ class Checker:
         used = self.catalog.shard_on(name) if self.catalog.find_source(name) else None
         if used is not None:
             self.fail(f'source "{name}" belongs to shard "{used.name}"', at=name, hint=f'Write "{used.name}"')
-        self.fail(f'there is no shard "{name}"', at=name, hint=did_you_mean(name, names_of(self.catalog.shards())))
+        self.fail(
+            f'there is no shard "{name}"', at=name, hint=did_you_mean(name, names_of(self.catalog.shards()))
+        )
 
     def need_source(self, name: str) -> None:
         if self.catalog.find_source(name) is None:

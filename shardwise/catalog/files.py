@@ -48,7 +48,9 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise CatalogError(f'there is no catalog file "{file}"', hint="Give the path of a cluster.sql") from None
+        raise CatalogError(
+            f'there is no catalog file "{file}"', hint="Give the path of a cluster.sql"
+        ) from None
     except UnicodeDecodeError:
         raise CatalogError("the file is not UTF-8 text", file=str(file)) from None
     except OSError as error:

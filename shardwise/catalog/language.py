@@ -41,7 +41,7 @@ _MANAGEMENT = re.compile(
 
 
 def is_management(statement: str) -> bool:
-    """Whether a statement begins as one of this language, so that `Catalog.apply` and not the planner is for it.
+    """Whether a statement begins as one of this language: it is for `Catalog.apply`, not for the planner.
 
     >>> is_management("CREATE SHARDING s USING MOD 2 (a = 0, b = 1)"), is_management("SELECT 1")
     (True, False)

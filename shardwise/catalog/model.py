@@ -40,7 +40,7 @@ from shardwise.catalog.tables import (
     View,
 )
 from shardwise.catalog.templates import Template, TemplateValue
-from shardwise.errors import CatalogError, Reason, UnknownName
+from shardwise.errors import CatalogError, NotSupportedError, Reason, UnknownName
 
 __all__ = [
     "Catalog",
@@ -71,6 +71,9 @@ __all__ = [
     "Table",
     "View",
 ]
+
+PARTITIONS_MAX = 20_000
+"""More than that on one shard are not there: an INTERVAL without bounds would list 9,999 years."""
 
 _T = TypeVar("_T")
 
@@ -138,7 +141,7 @@ class Catalog:
             case Sharded(sharding=name) | Scattered(sharding=name):
                 return self.sharding(name)
             case ShardedWith(parent=parent):
-                found = self.relation(parent)
+                found = self.parent(parent)
                 return self.sharding_of(found) if isinstance(found, Table) else None
         return None
 
@@ -146,6 +149,11 @@ class Catalog:
         """The table or view by a name that may hold a schema ("crm.contacts")."""
         schema, _, name = full_name.rpartition(".")
         return self.table(name, schema or None)
+
+    def parent(self, full_name: str) -> Table | View | None:
+        """As `relation`; but a table that only a wildcard stands for is taken to exist."""
+        schema, _, name = full_name.rpartition(".")
+        return self.relation(full_name) or self.wildcard(name, schema or None)
 
     def homes(self, table: Table) -> tuple[str, ...]:
         """All shards that hold some of (or, for a reference table, all of) `table`'s rows."""
@@ -176,6 +184,11 @@ class Catalog:
             return (template.render(values),)
         owned = sharding.slots_of(shard)
         wanted = owned if slots is None else owned & slots
+        if wanted.bit_count() > PARTITIONS_MAX:
+            raise NotSupportedError(
+                f'table "{table.full_name}" has more than {PARTITIONS_MAX} partitions on shard "{shard}"',
+                hint="Give the INTERVAL of its sharding bounds: FROM '2024-01-01' TO '2026-12-31'",
+            )
         names = self._names.setdefault((table.named, table.full_name, sharding.name, shard), {})
         for slot in members(wanted):
             if slot not in names:
@@ -185,7 +198,9 @@ class Catalog:
     def is_slot_grain(self, table: Table) -> bool:
         """Whether the physical name depends on the slot."""
         sharding = self.sharding_of(table) if table.named else None
-        return sharding is not None and not Template.parse(table.named or "").variables.isdisjoint(sharding.levels)
+        return sharding is not None and not Template.parse(table.named or "").variables.isdisjoint(
+            sharding.levels
+        )
 
     # -------------------------------------------------------------- sources, shards, shardings
 
@@ -235,19 +250,39 @@ class Catalog:
 
     def shards(self) -> Iterator[Shard]:
         """All shards: the declared ones, then the sources that are shards of their own name."""
+        used: set[str] = set()
         for item in self.items:
             if isinstance(item, Shard):
+                used.update((item.source, *item.replicas))
                 yield item
             elif isinstance(item, ShardFamily):
+                used.update(item.sources())
                 yield from item
-        for source in self.sources():
-            if self.shard_on(source.name) is None:
-                yield Shard(name=source.name, source=source.name)
+        for name in self._source_names():
+            if name not in used:
+                yield Shard(name=name, source=name)
+
+    def _source_names(self) -> Iterator[str]:
+        for item in self.items:
+            if isinstance(item, Source):
+                yield item.name
+            elif isinstance(item, SourceFamily):
+                yield from item.names()
 
     def ordered(self, shards: Iterable[str]) -> tuple[str, ...]:
-        """Shards in the catalog's one order, in which locks are taken; members of open families last, by name."""
-        order, last = self._shard_order, len(self._shard_order)
-        return tuple(sorted(shards, key=lambda shard: (order.get(shard, last), shard)))
+        """Shards in the catalog's one order, in which locks are taken; open families' members last."""
+        return tuple(sorted(shards, key=self._rank))
+
+    def _rank(self, shard: str) -> tuple[int, int, str]:
+        """By declaration, then by member; sources that are shards of their own name after all others."""
+        if shard in self._ranks:
+            return (self._ranks[shard], 0, shard)
+        families: tuple[ShardFamily | SourceFamily, ...] = (*self._shard_families, *self._source_families)
+        for family in families:
+            value = family.value_of(shard)
+            if value is not None and family.members is not None:
+                return (self._ranks[family.name], family.members.index(value), shard)
+        return (2 * len(self.items), 0, shard)
 
     def source_of(self, shard: str) -> str:
         """The name of the source to read `shard` from."""
@@ -423,8 +458,12 @@ class Catalog:
         return {}
 
     @cached_property
-    def _shard_order(self) -> Mapping[str, int]:
-        return {shard.name: number for number, shard in enumerate(self.shards())}
+    def _ranks(self) -> Mapping[str, int]:
+        """Places in the order of shards, of declarations by name."""
+        places = list(enumerate(self.items))
+        last = len(places)
+        ranks = {item.name: last + at for at, item in places if isinstance(item, (Source, SourceFamily))}
+        return ranks | {item.name: at for at, item in places if isinstance(item, (Shard, ShardFamily))}
 
     @cached_property
     def _shardings(self) -> Mapping[str, Sharding]:

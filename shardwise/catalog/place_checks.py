@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 from shardwise.catalog.checker import Checker, did_you_mean, names_of
 from shardwise.catalog.items import item_key, kind_of
@@ -12,14 +13,15 @@ from shardwise.catalog.shardings import Grid, SlotSet, full
 from shardwise.catalog.sources import SCHEMES, Members, Shard, ShardFamily, Source, SourceFamily
 from shardwise.catalog.templates import Template, TemplateError, TemplateValue
 from shardwise.catalog.types import DIALECTS
-from shardwise.errors import CatalogError, NotSupportedError
+from shardwise.errors import CatalogError
 
 
 def check_names(checker: Checker) -> None:
     """No two declarations of a kind share a name, nor does a member of a family have another's."""
     seen: set[tuple[str, str, str]] = set()
     families: list[SourceFamily | ShardFamily] = []
-    for checker.index, item in enumerate(checker.catalog.items):
+    for index, item in enumerate(checker.catalog.items):
+        checker.index = index
         key = item_key(item)
         if key in seen:
             checker.fail(f'{kind_of(item)} "{item.name}" is declared twice', at=item.name)
@@ -30,18 +32,25 @@ def check_names(checker: Checker) -> None:
                 if kind_of(other) == kind_of(item):
                     _check_disjoint(checker, item, other)
             families.append(item)
-    for checker.index, item in enumerate(checker.catalog.items):
+    for index, item in enumerate(checker.catalog.items):
+        checker.index = index
         if isinstance(item, (Source, Shard)):
             for family in families:
                 if kind_of(family) == kind_of(item) and family.find(item.name):
-                    checker.fail(f'{kind_of(item)} "{item.name}" is also a member of "{family.name}"', at=item.name)
+                    checker.fail(
+                        f'{kind_of(item)} "{item.name}" is also a member of "{family.name}"', at=item.name
+                    )
 
 
 def _check_family(checker: Checker, family: SourceFamily | ShardFamily) -> None:
     template = checker.template(family.name, [family.variable], at=family.name)
     if family.variable not in template.plain_variables:
         hint = f"Write {{{family.variable}}} in it"
-        checker.fail(f'the name "{family.name}" does not tell the members of the family apart', at=family.name, hint=hint)
+        checker.fail(
+            f'the name "{family.name}" does not tell the members of the family apart',
+            at=family.name,
+            hint=hint,
+        )
     members = family.members
     if members is not None:
         _check_members(checker, members, family.name)
@@ -51,7 +60,7 @@ def _check_members(checker: Checker, members: Members, name: str) -> None:
     ranges = sorted((item for item in members.items if isinstance(item, range)), key=lambda each: each.start)
     if not all(members.items):
         checker.fail(f'the family "{name}" has an empty member', at=name)
-    for before, after in zip(ranges, ranges[1:], strict=False):
+    for before, after in pairwise(ranges):
         if after.start < before.stop:
             checker.fail(f'{after.start} is twice in the family "{name}"', at=str(after.start))
     texts = [item.casefold() for item in members.items if isinstance(item, str)]
@@ -60,7 +69,9 @@ def _check_members(checker: Checker, members: Members, name: str) -> None:
             checker.fail(f'"{text}" is twice in the family "{name}"', at=text)
 
 
-def _check_disjoint(checker: Checker, family: SourceFamily | ShardFamily, other: SourceFamily | ShardFamily) -> None:
+def _check_disjoint(
+    checker: Checker, family: SourceFamily | ShardFamily, other: SourceFamily | ShardFamily
+) -> None:
     """No name is a member of both. Quick unless the names begin alike."""
     heads = [_head(family.name), _head(other.name)]
     if not heads[0].startswith(heads[1]) and not heads[1].startswith(heads[0]):
@@ -75,7 +86,9 @@ def _check_disjoint(checker: Checker, family: SourceFamily | ShardFamily, other:
         name = template.render({small.variable: value})
         if large.find(name):
             kind = kind_of(family)
-            checker.fail(f'{kind} "{name}" is a member of "{family.name}" and of "{other.name}"', at=family.name)
+            checker.fail(
+                f'{kind} "{name}" is a member of "{family.name}" and of "{other.name}"', at=family.name
+            )
 
 
 def _head(template: str) -> str:
@@ -89,7 +102,9 @@ def check_source(checker: Checker, source: Source) -> None:
     """A URL of a known kind without a password in it, or a dialect."""
     if "{" in source.name or "}" in source.name:
         hint = f"Add FOR variable IN … after {source.name}"
-        checker.fail(f'the name "{source.name}" is a template, and the source is no family', at=source.name, hint=hint)
+        checker.fail(
+            f'the name "{source.name}" is a template, and the source is no family', at=source.name, hint=hint
+        )
     _check_source(checker, source)
 
 
@@ -105,12 +120,22 @@ def _check_source(checker: Checker, source: Source) -> None:
         checker.fail(f'the URL of source "{source.name}" has no scheme', at=source.url, hint=_SCHEMES)
     if source.scheme not in SCHEMES:
         checker.fail(f'"{source.scheme}" is no kind of source', at=source.url, hint=_SCHEMES)
-    authority = source.url.partition("://")[2].partition("/")[0]
-    if ":" in authority.rpartition("@")[0] or re.search(r"[?&](password|passwd|pwd)=", source.url, re.IGNORECASE):
+    if _holds_password(source):
         hint = "Leave it out of the URL, and write PASSWORD ENV 'VARIABLE' or PASSWORD FILE 'path'"
         checker.fail(f'the URL of source "{source.name}" holds a password', at=source.url, hint=hint)
     if source.password is not None and bool(source.password.env) == bool(source.password.file):
-        checker.fail(f'the password of source "{source.name}" is in an environment variable or in a file', at=source.name)
+        checker.fail(
+            f'the password of source "{source.name}" is in an environment variable or in a file',
+            at=source.name,
+        )
+
+
+def _holds_password(source: Source) -> bool:
+    """Whether there is one after the user, even one that should have been escaped, or as a parameter."""
+    rest, _, query = (source.url or "").partition("://")[2].partition("?")
+    user = rest.rpartition("@")[0]
+    in_query = re.search(r"(?:^|&)(?:password|passwd|pwd)=", query, re.IGNORECASE)
+    return (":" in user and source.file_path is None) or in_query is not None
 
 
 _SCHEMES = f"A URL begins with one of {', '.join(f'{each}://' for each in SCHEMES)}"
@@ -122,7 +147,12 @@ def check_source_family(checker: Checker, family: SourceFamily) -> None:
     _check_source(checker, pattern)
     secret = pattern.password
     texts = [pattern.url, pattern.zone, secret.env if secret else None, secret.file if secret else None]
-    reads = {name for text in texts if text for name in checker.template(text, [family.variable], at=text).variables}
+    reads = {
+        name
+        for text in texts
+        if text
+        for name in checker.template(text, [family.variable], at=text).variables
+    }
     if pattern.url is not None and family.variable not in reads:
         hint = f"Use {{{family.variable}}} in the URL"
         checker.fail(f'all members of "{family.name}" have one URL', at=pattern.url, hint=hint)
@@ -150,7 +180,9 @@ def check_shard(checker: Checker, shard: Shard) -> None:
     """On sources that exist, and that no other shard is on."""
     if "{" in shard.name:
         hint = f"Add FOR variable IN … after {shard.name}"
-        checker.fail(f'the name "{shard.name}" is a template, and the shard is no family', at=shard.name, hint=hint)
+        checker.fail(
+            f'the name "{shard.name}" is a template, and the shard is no family', at=shard.name, hint=hint
+        )
     _check_shard(checker, shard, shard.name)
 
 
@@ -190,7 +222,8 @@ def _check_sources_of_members(checker: Checker, family: ShardFamily) -> None:
         covering = [
             item.members
             for item in checker.catalog.items
-            if isinstance(item, SourceFamily) and _renamed(item.name, item.variable) == _renamed(template, family.variable)
+            if isinstance(item, SourceFamily)
+            and _renamed(item.name, item.variable) == _renamed(template, family.variable)
         ]
         if covering and covering[0] is not None and _covers(covering[0], family.members):
             continue
@@ -237,30 +270,33 @@ def check_sharding(checker: Checker, sharding: Sharding) -> None:
     _check_covered(checker, sharding)
     try:
         shards = sharding.shards()
-    except (CatalogError, NotSupportedError) as error:
-        checker.fail(str(error), at=sharding.on)
-    for shard in (*shards, *(owner for owner, _ in (*sharding.owners, *sharding.moved))):
-        if sharding.on is not None and checker.catalog.find_shard(shard) is None and shard not in _owners(sharding):
-            hint = did_you_mean(shard, names_of(checker.catalog.shards()))
-            first = next(slot for slot, owner in enumerate(sharding.slot_map) if owner == shard)
-            checker.fail(f'there is no shard "{shard}", on which "{name}" has slot {first}', at=sharding.on, hint=hint)
+    except CatalogError as error:
+        checker.fail(error.message, at=sharding.on, hint=error.hint)
+    named = dict(sharding.owners) | dict(sharding.moved)
+    for shard in named:
         checker.need_shard(shard)
-
-
-def _owners(sharding: Sharding) -> set[str]:
-    return {owner for owner, _ in (*sharding.owners, *sharding.moved)}
+    for shard in shards:
+        if checker.catalog.find_shard(shard) is None:
+            close = did_you_mean(shard, names_of(checker.catalog.shards()))
+            message = (
+                f'there is no shard "{shard}", on which "{name}" has slot {sharding.slot_map.index(shard)}'
+            )
+            checker.fail(message, at=sharding.on, hint=close)
 
 
 def _check_levels(checker: Checker, sharding: Sharding) -> None:
     wanted = 2 if isinstance(sharding.function, Grid) else 1
     if len(sharding.levels) != wanted:
-        checker.fail(f'sharding "{sharding.name}" has {wanted} level(s) and {len(sharding.levels)} name(s)')
+        given = len(sharding.levels)
+        checker.fail(f'sharding "{sharding.name}" has levels: {wanted}, and names for them: {given}')
     if len(set(sharding.levels)) < len(sharding.levels):
         hint = "Name both: USING MOD 8 AS d, INTERVAL MONTH AS m"
         checker.fail(f'both levels of sharding "{sharding.name}" are named "{sharding.levels[0]}"', hint=hint)
     for level in sharding.levels:
         if level in ("table", "schema", "shard"):
-            checker.fail(f'a level of a sharding cannot be named "{level}"', at=level, hint="Templates use that word")
+            checker.fail(
+                f'a level of a sharding cannot be named "{level}"', at=level, hint="Templates use that word"
+            )
 
 
 def _check_covered(checker: Checker, sharding: Sharding) -> None:
@@ -288,8 +324,8 @@ def _first(slots: SlotSet) -> int:
 
 
 def _check_directory(checker: Checker, sharding: Sharding) -> None:
-    level, on = sharding.levels[0], sharding.on
-    if on is None:
+    level, on = sharding.levels[0], sharding.on or ""
+    if not on:
         hint = f"Write ON file_{{{level}}}, or ON a shard that holds a schema for each"
         checker.fail("a DIRECTORY needs ON: its members are found there", at=sharding.name, hint=hint)
     if sharding.owners or sharding.moved:

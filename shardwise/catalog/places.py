@@ -7,7 +7,7 @@ first asked for; 10,000 slots take some 20 ms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby, repeat
@@ -75,7 +75,7 @@ class Sharding:
         return dict(zip(self.levels, self.function.labels(slot), strict=True))
 
     def with_moved(self, slots: SlotSet, shard: str) -> Sharding:
-        """The same sharding after `slots` have been moved to `shard`; the rule they are an exception to stays."""
+        """The same sharding after `slots` have been moved to `shard`: exceptions to a rule that stays."""
         kept = tuple((name, owned & ~slots) for name, owned in self.moved)
         kept = tuple((name, owned) for name, owned in kept if owned)
         others = dict(kept)
@@ -91,24 +91,26 @@ class Sharding:
                 hint="A DIRECTORY's members are read off its source or files, which this operation cannot do",
             )
         size = self.function.size
-        found: list[str | None] = [None] * size if self.on is None else self._by_template(size)
+        found: list[str | None] = [None] * size if self.on is None else list(self._by_template(size))
         for owners in (self.owners, self.moved):
             for shard, slots in owners:
                 for slot in members(slots & full(size)):
                     found[slot] = shard
         return tuple(found)
 
-    def _by_template(self, size: int) -> list[str | None]:
+    def _by_template(self, size: int) -> Iterable[str]:
         """The template filled for each slot; but once per slot of a level, if it reads only that level."""
         template = Template.parse(self.on or "")
         reads = template.variables
         try:
             if not reads:
-                return [template.render({})] * size
-            if isinstance(self.function, Grid) and len(self.levels) == 2 and len(reads & set(self.levels)) == 1:
+                return repeat(template.render({}), size)
+            if isinstance(self.function, Grid) and len(reads & set(self.levels)) == 1:
                 columns = self.function.inner.size
                 if self.levels[1] in reads:
-                    return [template.render(self.variables(slot)) for slot in range(columns)] * (size // columns)
+                    return [template.render(self.variables(slot)) for slot in range(columns)] * (
+                        size // columns
+                    )
                 rows = (template.render(self.variables(slot)) for slot in range(0, size, columns))
                 return [name for row in rows for name in repeat(row, columns)]
             return [template.render(self.variables(slot)) for slot in range(size)]

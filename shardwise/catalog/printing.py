@@ -79,7 +79,8 @@ def _statement(item: Item, dialect: str) -> str:
         case Shard():
             return f"CREATE SHARD {_name(item.name)}{_shard(item)}"
         case ShardFamily():
-            return f"CREATE SHARD {_name(item.name)} {_members(item.variable, item.members)}{_shard(item.pattern)}"
+            members_text = _members(item.variable, item.members)
+            return f"CREATE SHARD {_name(item.name)} {members_text}{_shard(item.pattern)}"
         case Sharding():
             return _sharding(item)
         case Table():
@@ -135,12 +136,13 @@ def _shard(shard: Shard) -> str:
 
 
 def _sharding(sharding: Sharding) -> str:
-    function, keys = sharding.function, ()
+    function: ShardingFunction = sharding.function
+    keys: tuple[Value, ...] = ()
     if isinstance(function, Exceptions):
-        function, keys = function.function, function.keys
+        keys, function = function.keys, function.function
     text = f"CREATE SHARDING {_name(sharding.name)} USING "
-    owned = {slot: shard for shard, slots in sharding.owners for slot in members(slots)}
     if isinstance(function, (Range, ListOf, Ring)):
+        owned = {slot: shard for shard, slots in sharding.owners for slot in members(slots)}
         text += _self_mapped(function, owned) + _as(sharding.levels, 0)
     else:
         levels = (function.outer, function.inner) if isinstance(function, Grid) else (function,)
@@ -170,7 +172,7 @@ def _function(function: ShardingFunction) -> str:
     if not isinstance(algorithm, str):
         raise NotSupportedError(
             f"a sharding by {type(function).__name__} has no text",
-            hint="Give the class the attributes algorithm, size and options, and register it as an entry point",
+            hint="Give the class the attributes algorithm, size and options, and make it an entry point",
         )
     pairs = "".join(f", {_name(name)} = {_text(str(value))}" for name, value in options)
     return f"HASH({_name(algorithm)}{pairs}) SLOTS {function.size}"
@@ -250,7 +252,8 @@ def _placement(placement: Placement, dialect: str) -> str:
             return _sharded(placement, dialect)
         case ShardedWith():
             parent = _dotted(placement.parent)
-            return f"SHARD WITH {parent} ON {_name(placement.column)} = {parent}.{_name(placement.parent_column)}"
+            own, theirs = _name(placement.column), _name(placement.parent_column)
+            return f"SHARD WITH {parent} ON {own} = {parent}.{theirs}"
         case Scattered():
             return f"SCATTERED ON {_name(placement.sharding)}"
         case Reference():
@@ -265,7 +268,9 @@ def _sharded(placement: Sharded, dialect: str) -> str:
     for number, key in enumerate(placement.keys):
         parts = []
         for part in key.parts:
-            column = virtual.get(part.name.casefold()) if isinstance(part, exp.Column) and number == 0 else None
+            column = (
+                virtual.get(part.name.casefold()) if isinstance(part, exp.Column) and number == 0 else None
+            )
             parts.append(f"{_column(column)} VIRTUAL" if column else _expression(part, dialect))
         slot = "SLOT " if key.by_slot else ""
         start = f"ALSO BY {slot}" if number else f"SHARD BY {_name(placement.sharding)} "
@@ -280,7 +285,9 @@ def _expression(part: exp.Expression, dialect: str) -> str:
     return part.sql(dialect=dialect)
 
 
-def _columns(columns: Iterable[Column], primary_key: tuple[str, ...], unique: Iterable[tuple[str, ...]]) -> str:
+def _columns(
+    columns: Iterable[Column], primary_key: tuple[str, ...], unique: Iterable[tuple[str, ...]]
+) -> str:
     keyed = {name.casefold() for name in primary_key}
     parts = [_column(each, is_key=each.name.casefold() in keyed) for each in columns]
     if primary_key:
@@ -315,7 +322,9 @@ def _lock(lock: LockedTable) -> str:
 def _lookup(index: LookupIndex) -> str:
     verb = "ATTACH" if index.index_table else "CREATE"
     unique = "UNIQUE " if index.unique else ""
-    text = f"{verb} {unique}LOOKUP INDEX {_name(index.name)} ON {_dotted(index.table)} ({_names(index.columns)})"
+    text = (
+        f"{verb} {unique}LOOKUP INDEX {_name(index.name)} ON {_dotted(index.table)} ({_names(index.columns)})"
+    )
     if index.index_table:
         text += f" USING TABLE {_dotted(index.index_table)} ({_names(index.index_columns)})"
     return text
@@ -346,7 +355,19 @@ def _name(name: str, *, quoted: bool = False) -> str:
 
 # Words that the grammar may take for a keyword where a name can also stand.
 _KEYWORDS_THAT_FOLLOW_NAMES = frozenset(
-    {"NULL", "NOT", "PRIMARY", "UNIQUE", "CHECK", "CONSTRAINT", "FOREIGN", "KEY", "INDEX", "EXCLUDE", "DEFAULT"}
+    {
+        "NULL",
+        "NOT",
+        "PRIMARY",
+        "UNIQUE",
+        "CHECK",
+        "CONSTRAINT",
+        "FOREIGN",
+        "KEY",
+        "INDEX",
+        "EXCLUDE",
+        "DEFAULT",
+    }
 )
 
 
@@ -377,4 +398,6 @@ def _value(value: Value) -> str:
             return f"TIMESTAMP {_text(value.isoformat(sep=' '))}"
         case date():
             return f"DATE '{value}'"
-    raise NotSupportedError(f"a constant of type {type(value).__name__} has no text in the catalog's language")
+    raise NotSupportedError(
+        f"a constant of type {type(value).__name__} has no text in the catalog's language"
+    )

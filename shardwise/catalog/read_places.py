@@ -12,6 +12,7 @@ from lark import Token, Tree
 from shardwise.catalog.places import Owners, Sharding
 from shardwise.catalog.shardings import (
     MAXVALUE,
+    Directory,
     ShardingFunction,
     Value,
     directory,
@@ -93,7 +94,9 @@ def read_shard(tree: Node, text: Text) -> Shard | ShardFamily:
         return shard
     members = _members(family, text)
     if members is None:
-        raise text.error(family, "shards cannot be FOR EACH", hint="An open family's sources are shards by themselves")
+        raise text.error(
+            family, "shards cannot be FOR EACH", hint="An open family's sources are shards by themselves"
+        )
     return ShardFamily(pattern=shard, variable=name_of(child(family, 0)), members=members)
 
 
@@ -141,7 +144,11 @@ def read_sharding(tree: Node, text: Text) -> Sharding:
     own = levels[0].owners if len(levels) == 1 else None
     if own is not None and (on or owner_list):
         at = (subtrees(tree, "on") or owner_list)[0]
-        raise text.error(at, "RANGE, LIST and RING name their shards themselves", hint="Leave the second map out")
+        raise text.error(
+            at, "RANGE, LIST and RING name their shards themselves", hint="Leave the second map out"
+        )
+    if owner_list and isinstance(function, Directory):
+        raise text.error(owner_list[0], "a DIRECTORY has no numbered slots to give to shards")
     owners = own or (_owners(owner_list[0], function.size, text) if owner_list else ())
     found = Sharding(
         name=name_of(child(tree, 0)),
@@ -169,10 +176,14 @@ def _made(make: Callable[[], ShardingFunction], at: Node, text: Text) -> Shardin
     try:
         function = make()
     except CatalogError as error:
+        if error.position is not None:  # ours already
+            raise
         raise text.error(at, error.message, hint=error.hint) from None
     if function.size > SLOTS_MAX:
         message = f"{function.size} slots are more than the {SLOTS_MAX} that a sharding may have"
-        raise text.error(at, message, hint="An INTERVAL takes bounds: INTERVAL DAY FROM '2025-01-01' TO '2026-12-31'")
+        raise text.error(
+            at, message, hint="An INTERVAL takes bounds: INTERVAL DAY FROM '2025-01-01' TO '2026-12-31'"
+        )
     return function
 
 

@@ -121,7 +121,8 @@ def _placement(clauses: list[Node], tree: Node, text: Text, dialect: str) -> Pla
 
 
 def _sharded(place: Node, also: list[Node], text: Text, dialect: str) -> Sharded:
-    parts, virtual = [], []
+    parts: list[exp.Expression] = []
+    virtual: list[Column] = []
     for part in _split(child(place, 1)):
         if len(part) > 2 and str(part[-1]).upper() == "VIRTUAL":
             column = _column(part[:-1], text, _Columns())
@@ -145,9 +146,11 @@ def _shard_with(place: Node, text: Text) -> ShardedWith:
     schema, parent = _table_name(child(place, 0))
     full_name = f"{schema}.{parent}" if schema else parent
     sides = [names_of(child(place, 1)), names_of(child(place, 2))]
-    theirs = [side for side in sides if ".".join(side[:-1]).casefold() in (full_name.casefold(), parent.casefold())]
+    theirs = [
+        side for side in sides if ".".join(side[:-1]).casefold() in (full_name.casefold(), parent.casefold())
+    ]
     if len(theirs) != 1:
-        hint = f'Write ON column = "{parent}".column'
+        hint = f"Write ON column = {parent}.column"
         raise text.error(place, f'one side of ON must be a column of "{full_name}"', hint=hint)
     own = sides[1] if sides[0] == theirs[0] else sides[0]
     return ShardedWith(parent=full_name, column=own[-1], parent_column=theirs[0][-1])
@@ -155,7 +158,8 @@ def _shard_with(place: Node, text: Text) -> ShardedWith:
 
 def _table_name(tree: Node) -> tuple[str | None, str]:
     """(schema, name) of a table_name or table_pattern; the name may be "*"."""
-    parts = [plain(each) if isinstance(each, Token) else name_of(each) for each in tree.children if each is not None]
+    present: list[Node | Token | None] = list(tree.children)  # an absent part is None
+    parts = [name_of(each) if isinstance(each, Tree) else plain(each) for each in present if each is not None]
     return (parts[0], parts[1]) if len(parts) == 2 else (None, parts[0])
 
 
@@ -205,7 +209,11 @@ def _is_refused(words: list[str]) -> bool:
     """Whether a part of a column list is a constraint that the catalog does not keep."""
     if words[0] == "CONSTRAINT":
         return words[2:3] != [] and words[2] in _REFUSED
-    return words[0] in _REFUSED and words[1:2] != [] and (words[1] in ("(", "KEY", "INDEX") or words[2:3] == ["("])
+    return (
+        words[0] in _REFUSED
+        and words[1:2] != []
+        and (words[1] in ("(", "KEY", "INDEX") or words[2:3] == ["("])
+    )
 
 
 _REFUSED = frozenset({"FOREIGN", "CHECK", "KEY", "INDEX", "EXCLUDE", "PRIMARY", "UNIQUE"})
@@ -216,13 +224,17 @@ def _key_names(group: Node | Token, text: Text) -> tuple[str, ...]:
     run = group.children[0] if isinstance(group, Tree) and group.children else None
     for part in _split(run) if isinstance(run, Tree) else [[group]]:
         if len(part) != 1 or not isinstance(part[0], Token) or not _is_name(part[0]):
-            raise text.error(part[0], "expected the name of a column", hint="Keys are made of columns, not expressions")
+            raise text.error(
+                part[0], "expected the name of a column", hint="Keys are made of columns, not expressions"
+            )
         names.append(plain(part[0]))
     return tuple(names)
 
 
 _AFTER_TYPE = frozenset({"NOT", "NULL", "PRIMARY", "UNIQUE", "DEFAULT", "COLLATE"})
-_NO_CLAUSE = frozenset({"CHECK", "REFERENCES", "GENERATED", "AS", "AUTO_INCREMENT", "AUTOINCREMENT", "COMMENT", "ON"})
+_NO_CLAUSE = frozenset(
+    {"CHECK", "REFERENCES", "GENERATED", "AS", "AUTO_INCREMENT", "AUTOINCREMENT", "COMMENT", "ON"}
+)
 
 
 def _column(part: Part, text: Text, into: _Columns) -> Column:
@@ -259,12 +271,16 @@ def _column_clause(part: Part, at: int, column: Column, text: Text, into: _Colum
     if word == "COLLATE" and at + 1 < len(part) and isinstance(part[at + 1], Token):
         return at + 2, replace(column, collation=plain(part[at + 1]))  # type: ignore[arg-type]
     if word == "DEFAULT" and at + 1 < len(part):
-        end = next((n for n in range(at + 2, len(part)) if _word(part[n]) in _AFTER_TYPE | _NO_CLAUSE), len(part))
+        end = next(
+            (n for n in range(at + 2, len(part)) if _word(part[n]) in _AFTER_TYPE | _NO_CLAUSE), len(part)
+        )
         return end, replace(column, default=text.slice(part[at + 1], part[end - 1]))
     if word in _NO_CLAUSE:
         hint = "The catalog holds a column's type, NOT NULL, DEFAULT, COLLATE, PRIMARY KEY and UNIQUE"
         raise text.error(part[at], f"{word} is not kept in the catalog", hint=hint)
-    raise text.error(part[at], f"expected NOT NULL, NULL, PRIMARY KEY, UNIQUE, DEFAULT or COLLATE after {word}")
+    raise text.error(
+        part[at], f"expected NOT NULL, NULL, PRIMARY KEY, UNIQUE, DEFAULT or COLLATE after {word}"
+    )
 
 
 def _expression(part: Part, text: Text, dialect: str) -> exp.Expression:
@@ -279,6 +295,7 @@ def _expression(part: Part, text: Text, dialect: str) -> exp.Expression:
         raise text.error(part[0], f"this is no expression in the {dialect} dialect") from None
     while isinstance(found, exp.Paren):
         found = found.this
+    assert isinstance(found, exp.Expression)
     return found
 
 
@@ -307,7 +324,9 @@ def _is_name(token: Token) -> bool:
 def read_view(tree: Node, text: Text) -> View:
     """CREATE [OR REPLACE] VIEW name [(columns)] AS query."""
     query = child(tree, 3)
-    return View(name=name_of(child(tree, 1)), sql=text.slice(query, query), columns=names_of(optional(tree, 2)))
+    return View(
+        name=name_of(child(tree, 1)), sql=text.slice(query, query), columns=names_of(optional(tree, 2))
+    )
 
 
 def read_lookup(tree: Node) -> LookupIndex:
@@ -330,7 +349,9 @@ def read_join(tree: Node, text: Text) -> JoinIndex:
         name=name_of(child(tree, 0)),
         left=_column_name(child(tree, 1), text),
         right=_column_name(child(tree, 2), text),
-        include=() if include is None else tuple(_column_name(each, text) for each in subtrees(include, "column_name")),
+        include=()
+        if include is None
+        else tuple(_column_name(each, text) for each in subtrees(include, "column_name")),
         sharding=name_of(child(tree, 4)),
         key=_column_name(child(tree, 5), text),
     )

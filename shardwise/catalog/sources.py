@@ -156,6 +156,20 @@ class Members:
         value = int(text)
         return value if any(isinstance(item, range) and value in item for item in self.items) else None
 
+    def index(self, value: TemplateValue) -> int:
+        """The place of a member in the order of iteration."""
+        before = 0
+        for item in self.items:
+            if item == value:
+                return before
+            if isinstance(item, range):
+                if isinstance(value, int) and value in item:
+                    return before + item.index(value)
+                before += len(item)
+            else:
+                before += 1
+        raise ValueError(value)
+
 
 def _member_of(name: str, template: str, variable: str, members: Members | None) -> TemplateValue | None:
     """The value of `variable` that makes `template` read `name`; None if there is none."""
@@ -184,7 +198,7 @@ def _fill(text: str | None, values: Mapping[str, TemplateValue]) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFamily:
-    """Many sources by one declaration: name, URL, ZONE and PASSWORD of `pattern` are templates over `variable`.
+    """Many sources by one declaration: name, URL, ZONE and PASSWORD of `pattern` are templates.
 
     `members` is None for an open family (FOR EACH): its members are found when they are needed.
     """
@@ -212,10 +226,19 @@ class SourceFamily:
             password=secret,
         )
 
+    def value_of(self, name: str) -> TemplateValue | None:
+        """The variable's value for the member of that name, or None."""
+        return _member_of(name, self.pattern.name, self.variable, self.members)
+
     def find(self, name: str) -> Source | None:
         """The member of that name, or None."""
-        value = _member_of(name, self.pattern.name, self.variable, self.members)
+        value = self.value_of(name)
         return None if value is None else self.member(value)
+
+    def names(self) -> Iterator[str]:
+        """The names of all members of a fixed family."""
+        name = Template.parse(self.pattern.name)
+        return (name.render({self.variable: value}) for value in self.members or ())
 
     def __iter__(self) -> Iterator[Source]:
         """All members of a fixed family; none of an open one, whose members the sources themselves know."""
@@ -245,10 +268,20 @@ class ShardFamily:
             replicas=tuple(fill(each).render(values) for each in self.pattern.replicas),
         )
 
+    def value_of(self, name: str) -> TemplateValue | None:
+        """The variable's value for the member of that name, or None."""
+        return _member_of(name, self.pattern.name, self.variable, self.members)
+
     def find(self, name: str) -> Shard | None:
         """The member of that name, or None."""
-        value = _member_of(name, self.pattern.name, self.variable, self.members)
+        value = self.value_of(name)
         return None if value is None else self.member(value)
+
+    def sources(self) -> Iterator[str]:
+        """The names of all sources of all members."""
+        for text in (self.pattern.source, *self.pattern.replicas):
+            template = Template.parse(text)
+            yield from (template.render({self.variable: value}) for value in self.members)
 
     def find_by_source(self, source: str) -> Shard | None:
         """The member that is on `source`, or None."""

@@ -84,7 +84,9 @@ class Script:
                     return step.text.file, position(token)
         return step.text.file, position(step.tree)
 
-    def error(self, number: int, message: str, *, at: str | None = None, hint: str | None = None) -> CatalogError:
+    def error(
+        self, number: int, message: str, *, at: str | None = None, hint: str | None = None
+    ) -> CatalogError:
         """An error about a step."""
         file, place = self.where(number, at)
         return CatalogError(message, file=file, position=place, hint=hint)
@@ -122,17 +124,23 @@ class _Reader:
         if inside or self.script.header is not None:
             raise text.error(tree, "a catalog has one CREATE CATALOG, in the file that includes the others")
         if self.script.steps:
-            raise text.error(tree, "CREATE CATALOG must come first", hint="It says in which dialect the rest is read")
+            raise text.error(
+                tree, "CREATE CATALOG must come first", hint="It says in which dialect the rest is read"
+            )
         dialect = optional(tree, 1)
         if dialect is not None:
             self.dialect = name_of(dialect).lower()
-        self.script.header = Header(name_of(child(tree, 0)), self.dialect, options_of(optional(tree, 2), text))
+        self.script.header = Header(
+            name_of(child(tree, 0)), self.dialect, options_of(optional(tree, 2), text)
+        )
 
     def _include(self, tree: Node, text: Text, inside: tuple[str, ...]) -> None:
         token = token_at(tree)
         path = posixpath.normpath(posixpath.join(text.directory, plain(token)))
         if self.include is None:
-            raise text.error(token, "INCLUDE needs a file to be relative to", hint="Read the catalog with load(path)")
+            raise text.error(
+                token, "INCLUDE needs a file to be relative to", hint="Read the catalog with load(path)"
+            )
         if path in inside:
             raise text.error(token, f'"{path}" includes itself', hint=" includes ".join((*inside, path)))
         try:

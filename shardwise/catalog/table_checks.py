@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence as Seq
+from collections.abc import Iterable
+from collections.abc import Sequence as Seq
 
 import sqlglot
 from sqlglot import exp
@@ -76,7 +77,9 @@ def _check_reference(checker: Checker, names: tuple[str, ...]) -> None:
         checker.need_shard(name)
 
 
-def _check_columns(checker: Checker, table: str, columns: Seq[Column], unique: Iterable[tuple[str, ...]]) -> None:
+def _check_columns(
+    checker: Checker, table: str, columns: Seq[Column], unique: Iterable[tuple[str, ...]]
+) -> None:
     if not columns:
         checker.fail(f'table "{table}" has no columns')
     seen: set[str] = set()
@@ -129,10 +132,11 @@ def _check_default(checker: Checker, column: Column) -> None:
         checker.fail(f'the DEFAULT of column "{column.name}" is no expression', at=column.name)
     for call in found.find_all(exp.Anonymous):
         argument = call.expressions[0] if call.expressions else None
-        if call.name.lower() == "nextval" and isinstance(argument, exp.Literal):
-            if checker.catalog.sequence(argument.name) is None:
-                hint = f"Declare CREATE SEQUENCE {argument.name}"
-                checker.fail(f'there is no sequence "{argument.name}"', at=argument.name, hint=hint)
+        if call.name.lower() != "nextval" or not isinstance(argument, exp.Literal):
+            continue
+        if checker.catalog.sequence(argument.name) is None:
+            hint = f"Declare CREATE SEQUENCE {argument.name}"
+            checker.fail(f'there is no sequence "{argument.name}"', at=argument.name, hint=hint)
 
 
 def _check_sharded(checker: Checker, table: Table, placement: Sharded) -> None:
@@ -145,7 +149,8 @@ def _check_sharded(checker: Checker, table: Table, placement: Sharded) -> None:
     for key in placement.keys:
         wanted = 1 if key.by_slot else arity
         if len(key.parts) != wanted:
-            message = f'sharding "{sharding.name}" takes {wanted} key column(s), not {len(key.parts)}'
+            columns_text = "1 key column" if wanted == 1 else f"{wanted} key columns"
+            message = f'sharding "{sharding.name}" takes {columns_text}, not {len(key.parts)}'
             checker.fail(message, at=placement.sharding)
         _check_key(checker, table, key, columns, placement.virtual)
     if placement.virtual and not sharding.is_open:
@@ -189,10 +194,12 @@ def _check_shard_with(checker: Checker, table: Table, placement: ShardedWith) ->
     seen = [table.full_name.casefold()]
     parent_name: str = placement.parent
     while True:
-        parent = checker.catalog.relation(parent_name)
+        parent = checker.catalog.parent(parent_name)
         if not isinstance(parent, Table):
             hint = did_you_mean(parent_name, _table_names(checker))
-            checker.fail(f'there is no table "{parent_name}"', at=placement.parent.rpartition(".")[2], hint=hint)
+            checker.fail(
+                f'there is no table "{parent_name}"', at=placement.parent.rpartition(".")[2], hint=hint
+            )
         if parent.full_name.casefold() in seen:
             checker.fail(f'table "{table.full_name}" is sharded with itself', at=table.name)
         seen.append(parent.full_name.casefold())
@@ -204,7 +211,7 @@ def _check_shard_with(checker: Checker, table: Table, placement: ShardedWith) ->
         checker.fail(f'table "{parent.full_name}" is not sharded', at=placement.parent, hint=hint)
     if table.columns is not None:
         _need_column(checker, table.full_name, placement.column, table.columns)
-    direct = checker.catalog.relation(placement.parent)
+    direct = checker.catalog.parent(placement.parent)
     if isinstance(direct, Table) and direct.columns is not None:
         _need_column(checker, direct.full_name, placement.parent_column, direct.columns)
 
@@ -222,7 +229,9 @@ def _check_named(checker: Checker, table: Table) -> None:
     if table.named is None:
         if sharding is not None and sharding.is_open and Template.parse(sharding.on or "").is_constant:
             hint = f"Add NAMED 'tenant_{{{levels[0]}}}.{{table}}'"
-            checker.fail(f'the members of "{sharding.name}" are on one shard, and NAMED is missing', hint=hint)
+            checker.fail(
+                f'the members of "{sharding.name}" are on one shard, and NAMED is missing', hint=hint
+            )
         return
     template = checker.template(table.named, (*levels, "table", "schema", "shard"), at=table.named)
     if table.is_wildcard and "table" not in template.variables:
@@ -284,9 +293,13 @@ def check_view(checker: Checker, view: View) -> None:
     try:
         found = sqlglot.parse_one(view.sql, dialect=checker.catalog.dialect)
     except ParseError as error:
-        detail = (error.errors or [{}])[0].get("description", "")
-        hint = f"sqlglot says: {detail}" if detail else None
-        checker.fail(f'view "{view.name}" is no query of the {checker.catalog.dialect} dialect', at=view.name, hint=hint)
+        detail = str((error.errors or [{}])[0].get("description", "")).partition(" but got")[0].rstrip(".")
+        hint = f"The parser says: {detail}" if detail else None
+        checker.fail(
+            f'view "{view.name}" is no query of the {checker.catalog.dialect} dialect',
+            at=view.name,
+            hint=hint,
+        )
     except SqlglotError:
         checker.fail(f'view "{view.name}" is no query of the {checker.catalog.dialect} dialect', at=view.name)
     if not isinstance(found, exp.Query):
@@ -310,29 +323,33 @@ def check_lookup(checker: Checker, index: LookupIndex) -> None:
     wanted = len(index.columns) + len(table.placement.keys[0].parts)
     if len(index.index_columns) != wanted:
         hint = "First the indexed columns, then the shard key"
-        checker.fail(f'the index table needs {wanted} columns, not {len(index.index_columns)}', at=index.name, hint=hint)
+        checker.fail(
+            f"the index table needs {wanted} columns, not {len(index.index_columns)}",
+            at=index.name,
+            hint=hint,
+        )
     for name in index.index_columns:
         if kept.columns is not None:
             _need_column(checker, index.index_table, name, kept.columns)
 
 
 def _need_table(checker: Checker, name: str) -> Table:
-    found = checker.catalog.relation(name)
+    found = checker.catalog.parent(name)
     if isinstance(found, Table):
         return found
-    schema, _, plain = name.rpartition(".")
-    by_wildcard = checker.catalog.wildcard(plain, schema or None)
-    if found is None and by_wildcard is not None:
-        return by_wildcard
     what = "is a view" if found is not None else "does not exist"
-    checker.fail(f'table "{name}" {what}', at=plain, hint=did_you_mean(name, _table_names(checker)))
+    raise checker.error(
+        f'table "{name}" {what}', at=name.rpartition(".")[2], hint=did_you_mean(name, _table_names(checker))
+    )
 
 
 def check_join(checker: Checker, index: JoinIndex) -> None:
     """Between two tables, over their columns, sharded by a column of one of them."""
     sharding = checker.need_sharding(index.sharding)
     if sharding.function.arity != 1:
-        checker.fail(f'a join index is sharded by one column, and "{sharding.name}" takes more', at=sharding.name)
+        checker.fail(
+            f'a join index is sharded by one column, and "{sharding.name}" takes more', at=sharding.name
+        )
     sides = [index.left.table.casefold(), index.right.table.casefold()]
     for column in (index.left, index.right, *index.include, index.key):
         _check_join_column(checker, index, column, sides)

@@ -201,7 +201,7 @@ class JoinIndex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sequence:
-    """Numbers unique over all shards, handed out in blocks of `cache`; kept on shard `on` (None: the store)."""
+    """Numbers unique over all shards, handed out in blocks of `cache`; kept on shard `on` or in the store."""
 
     name: str
     cache: int = 1000

@@ -111,9 +111,9 @@ class Template:
         Only a first sieve: `{n:02}` reads "7" as well as "07". Who needs to know renders the
         values again and compares.
         """
-        pattern = _pattern(self, ignore_case)
+        pattern = _pattern(self.text, ignore_case)
         found = pattern.fullmatch(text)
-        return None if found is None else {name: value for name, value in found.groupdict().items()}
+        return None if found is None else found.groupdict()
 
 
 # ------------------------------------------------------------------ evaluating
@@ -132,10 +132,10 @@ def _evaluate(expression: Expression, values: Mapping[str, TemplateValue]) -> Te
         case Operation(operator, left, right):
             return _operate(operator, _evaluate(left, values), _evaluate(right, values))
         case Slice(of, start, stop):
-            value = _evaluate(of, values)
-            if isinstance(value, date):
+            whole = _evaluate(of, values)
+            if isinstance(whole, date):
                 raise TemplateError("a date has no slice: give it a format such as {m:%Y%m}")
-            return str(value)[start:stop]
+            return str(whole)[start:stop]
 
 
 def _operate(operator: str, left: TemplateValue, right: TemplateValue) -> TemplateValue:
@@ -165,10 +165,10 @@ def _variables(expression: Expression) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def _pattern(template: Template, ignore_case: bool) -> re.Pattern[str]:
+def _pattern(text: str, ignore_case: bool) -> re.Pattern[str]:
     seen: set[str] = set()
     pieces: list[str] = []
-    for part in template.parts:
+    for part in _parse(text).parts:
         if isinstance(part, str):
             pieces.append(re.escape(part))
         elif isinstance(part.expression, Variable):
@@ -226,8 +226,9 @@ class _FieldReader:
     def advance(self) -> None:
         found = _TOKEN.match(self.text, self.at, self.end)
         if found is None:
-            self.start = self.at + len(self.text[self.at : self.end]) - len(self.text[self.at : self.end].lstrip())
-            self.kind = "end" if not self.text[self.at : self.end].strip() else "bad"
+            rest = self.text[self.at : self.end].lstrip()
+            self.start = self.end - len(rest)
+            self.kind = "bad" if rest else "end"
             self.value = self.text[self.start : self.start + 1]
             return
         self.kind = str(found.lastgroup)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from shardwise.catalog.sources import Options
 from shardwise.errors import CatalogError, Position
@@ -27,7 +27,12 @@ def language(*, strict: bool = False) -> Lark:
     """The parser. Made once, in about 0.2 s; it holds no state between texts."""
     grammar = files("shardwise.catalog").joinpath("language.lark").read_text(encoding="utf-8")
     return Lark(
-        grammar, parser="lalr", lexer="contextual", strict=strict, maybe_placeholders=True, propagate_positions=True
+        grammar,
+        parser="lalr",
+        lexer="contextual",
+        strict=strict,
+        maybe_placeholders=True,
+        propagate_positions=True,
     )
 
 
@@ -59,8 +64,8 @@ class Text:
         """The text from one tree or token to another, both included, as written."""
         return self.contents[_start(first) : _end(last)]
 
-    def _unexpected(self, error: UnexpectedInput, token: Token) -> CatalogError:
-        names = sorted(_terminal(name) for name in getattr(error, "accepts", None) or error.expected)
+    def _unexpected(self, error: UnexpectedToken, token: Token) -> CatalogError:
+        names = sorted(_terminal(name) for name in error.accepts or error.expected)
         what = "the end" if token.type == "$END" else f'"{_short(token)}"'
         message = f"expected {_one_of(names)}, found {what}"
         where = Position(token.line or 1, token.column or 1, max(len(token), 1))
@@ -75,7 +80,8 @@ class Text:
         where = Position(error.line, error.column)
         char = error.char
         if char in "'\"`":
-            message, hint = f"a text that begins with {char} has no end", f"Close it with {char}; inside, write it twice"
+            message = f"a text that begins with {char} has no end"
+            hint: str | None = f"Close it with {char}; inside, write it twice"
         elif char in "{}":
             message, hint = f"a {char} without its counterpart", "A template in a name is written db_{n:02}"
         else:

@@ -49,8 +49,8 @@ class ColumnType(NamedTuple):
 def type_family(type_text: str, dialect: str) -> Family:
     """The family of a type as written, OTHER if `dialect` has no such type.
 
-    >>> type_family("BIGINT UNSIGNED", "mysql"), type_family("INT[]", "duckdb"), type_family("BIGINTT", "duckdb")
-    (<Family.INT: 'int'>, <Family.NESTED: 'nested'>, <Family.OTHER: 'other'>)
+    >>> type_family("BIGINT UNSIGNED", "mysql"), type_family("BIGINTT", "duckdb")
+    (<Family.INT: 'int'>, <Family.OTHER: 'other'>)
     """
     found = read_type(type_text, dialect)
     return found.family if found else Family.OTHER
@@ -97,7 +97,8 @@ _COMMON = _table("""
 """)
 _DUCKDB = _table("""
     int: TINYINT, INT1, SHORT, LONG, HUGEINT, INT128, INT16, INT32, INT64, SIGNED, INTEGRAL, OID
-    int: UTINYINT, USMALLINT, UINTEGER, UBIGINT, UHUGEINT, UINT8, UINT16, UINT32, UINT64, UINT128, BIGNUM, VARINT
+    int: UTINYINT, USMALLINT, UINTEGER, UBIGINT, UHUGEINT, UINT8, UINT16, UINT32, UINT64, UINT128
+    int: BIGNUM, VARINT
     text: STRING, BPCHAR, NVARCHAR
     blob: BLOB, BYTEA, BINARY, VARBINARY
     bool: LOGICAL
@@ -130,14 +131,16 @@ _POSTGRES = _table("""
     time: TIMETZ, TIME WITH TIME ZONE
     timestamp: TIMESTAMP
     timestamptz: TIMESTAMPTZ, TIMESTAMP WITH TIME ZONE
-    interval: INTERVAL, INTERVAL YEAR, INTERVAL MONTH, INTERVAL DAY, INTERVAL HOUR, INTERVAL MINUTE, INTERVAL SECOND
+    interval: INTERVAL, INTERVAL YEAR, INTERVAL MONTH, INTERVAL DAY, INTERVAL HOUR, INTERVAL MINUTE
+    interval: INTERVAL SECOND
     interval: INTERVAL YEAR TO MONTH, INTERVAL DAY TO HOUR, INTERVAL DAY TO MINUTE, INTERVAL DAY TO SECOND
     interval: INTERVAL HOUR TO MINUTE, INTERVAL HOUR TO SECOND, INTERVAL MINUTE TO SECOND
     uuid: UUID
     json: JSONB
     bit: BIT VARYING, VARBIT
-    other: INET, CIDR, MACADDR, MACADDR8, XML, TSVECTOR, TSQUERY, POINT, LINE, LSEG, BOX, PATH, POLYGON, CIRCLE
-    other: INT4RANGE, INT8RANGE, NUMRANGE, TSRANGE, TSTZRANGE, DATERANGE, PG_LSN, HSTORE, GEOMETRY, GEOGRAPHY, VECTOR
+    other: INET, CIDR, MACADDR, MACADDR8, XML, TSVECTOR, TSQUERY, PG_LSN, HSTORE, GEOMETRY, GEOGRAPHY, VECTOR
+    other: POINT, LINE, LSEG, BOX, PATH, POLYGON, CIRCLE
+    other: INT4RANGE, INT8RANGE, NUMRANGE, TSRANGE, TSTZRANGE, DATERANGE
     other: INT4MULTIRANGE, INT8MULTIRANGE, NUMMULTIRANGE, TSMULTIRANGE, TSTZMULTIRANGE, DATEMULTIRANGE
 """)
 # SQLite takes any name; these are the ones its manual and common tools write.
@@ -190,28 +193,28 @@ class _Reader:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def take(self) -> str:
-        token = self.peek()
+        word = self.peek()
         self.at += 1
-        return token
+        return word
 
-    def accept(self, token: str) -> bool:
-        if self.peek().upper() != token:
+    def accept(self, word: str) -> bool:
+        if self.peek().upper() != word:
             return False
         self.at += 1
         return True
 
-    def need(self, token: str) -> None:
-        if not self.accept(token):
+    def need(self, word: str) -> None:
+        if not self.accept(word):
             raise _NoType
 
     def type(self) -> ColumnType:
-        word = self.peek().upper()
-        if word in _NESTED and self.tokens[self.at + 1 : self.at + 2] == ["("]:
+        kind = self.peek().upper()
+        if kind in _NESTED and self.tokens[self.at + 1 : self.at + 2] == ["("]:
             self.nested(self.take().upper())
-            found = ColumnType(word, Family.NESTED)
-        elif word in _CHOICES:
+            found = ColumnType(kind, Family.NESTED)
+        elif kind in _CHOICES:
             self.take()
-            found = ColumnType(word, Family.ENUM, self.choices())
+            found = ColumnType(kind, Family.ENUM, self.choices())
         else:
             found = self.scalar()
         while self.peek() == "[" or self.peek().upper() == "ARRAY":
@@ -223,15 +226,17 @@ class _Reader:
         return found
 
     def scalar(self) -> ColumnType:
-        words, arguments, unsigned = [], (), False
+        words: list[str] = []
+        arguments: tuple[str, ...] = ()
+        unsigned = False
         while True:
-            token = self.peek()
-            if token.upper() in _SIGNS and words:
-                unsigned = unsigned or token.upper() != "SIGNED"
+            word = self.peek()
+            if word.upper() in _SIGNS and words:
+                unsigned = unsigned or word.upper() != "SIGNED"
                 self.take()
-            elif token == "(" and words and not arguments:
+            elif word == "(" and words and not arguments:
                 arguments = self.numbers()
-            elif token and (token[0].isalpha() or token[0] == "_") and token.upper() != "ARRAY":
+            elif word and (word[0].isalpha() or word[0] == "_") and word.upper() != "ARRAY":
                 words.append(self.take().upper())
             else:
                 break
@@ -244,10 +249,10 @@ class _Reader:
         self.need("(")
         found = []
         while True:
-            token = self.take()
-            if not token.isdigit() and token.upper() not in ("MAX", "POINT"):
+            word = self.take()
+            if not word.isdigit() and word.upper() not in ("MAX", "POINT"):
                 raise _NoType
-            found.append(token)
+            found.append(word)
             if self.accept(")"):
                 break
             self.need(",")
@@ -259,10 +264,10 @@ class _Reader:
         self.need("(")
         found = []
         while True:
-            token = self.take()
-            if not token.startswith("'"):
+            word = self.take()
+            if not word.startswith("'"):
                 raise _NoType
-            found.append(token[1:-1].replace("''", "'"))
+            found.append(word[1:-1].replace("''", "'"))
             if self.accept(")"):
                 return tuple(found)
             self.need(",")
