@@ -1,0 +1,47 @@
+"""What must hold of every plan, whatever made it. A broken one is our bug, never a wrong answer."""
+
+from __future__ import annotations
+
+from shardwise.plan.nodes import ColumnId, Gather, Keep, Node, Raw, SetOp
+from shardwise.plan.tree import columns_in, free_columns, subplans
+
+
+def verify(plan: Node, *, like: Node | None = None) -> str | None:
+    """The first thing that is wrong, None if nothing is. `like` is the plan before: the same output columns."""
+    if like is not None and [o.id for o in plan.outputs] != [o.id for o in like.outputs]:
+        return f"its output was {_names(like)}, and is {_names(plan)}"
+    if free_columns(plan):
+        return f"nothing makes the columns {', '.join(map('.'.join, sorted(free_columns(plan))))}"
+    return _check(plan, frozenset(), below_gather=False)
+
+
+def _check(node: Node, outer: frozenset[ColumnId], *, below_gather: bool) -> str | None:
+    visible = outer.union(*(n.output_ids for n in node.inputs))
+    for expr in node.expressions:
+        unknown = columns_in(expr) - visible
+        if unknown:
+            return f"{type(node).__name__} reads {', '.join(map('.'.join, sorted(unknown)))}, which it does not get"
+    if len(node.output_ids) != len(node.outputs):
+        return f"{type(node).__name__} gives a column twice: {_names(node)}"
+    if isinstance(node, Keep) and not node.output_ids <= node.input.output_ids:
+        return "Keep keeps a column that its input does not have"
+    if isinstance(node, SetOp) and len({len(arm.outputs) for arm in node.arms}) != 1:
+        return "a set operation's arms differ in width"
+    if isinstance(node, Gather):
+        if below_gather:
+            return "a Gather is below a Gather"
+        if free_columns(node.input):
+            return "a fragment reads columns of the merge"
+        if not node.shards:
+            return "a Gather has no shard to read"
+    inside = below_gather or isinstance(node, Gather)
+    lateral = frozenset().union(*(n.output_ids for n in node.inputs)) if not isinstance(node, Raw) else frozenset()
+    for below in (*node.inputs, *subplans(node)):
+        problem = _check(below, outer | lateral, below_gather=inside)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _names(node: Node) -> str:
+    return ", ".join(".".join(o.id) for o in node.outputs)

@@ -1,0 +1,6 @@
+"""SQL → the first plan. The only reader of a user's SQL."""
+
+from shardwise.planner.bind.query import Binder, Bound
+from shardwise.planner.bind.unmodelled import Unmodelled
+
+__all__ = ["Binder", "Bound", "Unmodelled"]

@@ -1,0 +1,172 @@
+"""Binding expressions: the user's names become identities, subqueries become plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from shardwise.errors import Unplannable
+from shardwise.plan.tree import operand, subplan
+from shardwise.planner.bind.scope import Scope, position_of
+from shardwise.planner.bind.unmodelled import Unmodelled
+
+if TYPE_CHECKING:
+    from shardwise.planner.bind.query import Binder
+
+Lookup = Callable[[exp.Column], exp.Expression]
+
+# Forms that the nodes do not model; a statement with one is kept whole.
+_UNMODELLED: dict[type, str] = {
+    exp.Columns: "COLUMNS(…)",
+    exp.Star: "* inside an expression",
+    exp.Explode: "unnest(…) in the select list",
+    exp.Unnest: "unnest(…) in the select list",
+    exp.PositionalColumn: "a positional column (#1)",
+}
+
+
+class Expressions:
+    """Binds the expressions of one query block. `lookup` resolves a column the user wrote."""
+
+    def __init__(self, binder: Binder, scope: Scope, lookup: Lookup | None = None) -> None:
+        self.binder = binder
+        self.scope = scope
+        self.lookup = lookup or self.column_first
+        self._locals: list[str] = []
+
+    def bind(self, expr: exp.Expression) -> exp.Expression:
+        """A bound copy of `expr`."""
+        kind = type(expr)
+        if kind is exp.Column:
+            return self._column(expr)
+        special = _SPECIAL.get(kind)
+        if special is not None:
+            return special(self, expr)
+        if isinstance(expr, exp.Query):
+            return self._subquery(expr)
+        if kind in _UNMODELLED:
+            raise Unmodelled(_UNMODELLED[kind])
+        constant = self.binder.context.value_of(expr)
+        if constant is not None:
+            return constant
+        return self._copy(expr)
+
+    def column_first(self, column: exp.Column) -> exp.Expression:
+        """A column of FROM, else a select item's alias, else a column from outside."""
+        if not self.scope.has(column):
+            alias = self.scope.alias(column)
+            if alias is not None:
+                return operand(alias)
+        return self.scope.resolve(column)
+
+    def _copy(self, expr: exp.Expression) -> exp.Expression:
+        return type(expr)(**{key: self._value(value) for key, value in expr.args.items()})
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, exp.Expression):
+            return self.bind(value)
+        if type(value) is list:
+            return [self._value(item) for item in value]
+        return value
+
+    def _column(self, column: exp.Column) -> exp.Expression:
+        if isinstance(column.this, exp.Star):
+            raise Unmodelled("* inside an expression")
+        parts = column.parts
+        if parts[0].name.lower() in self._locals:
+            return column.copy()
+        if column.name.lower() == "rowid" and not self.scope.has(column):
+            raise Unplannable(
+                "rowid has no meaning over shards: each shard numbers its own rows",
+                hint="Use the table's key",
+                position=position_of(column),
+            )
+        if len(parts) == 1 and not self.scope.has(column) and self.scope.is_relation(column.name):
+            raise Unmodelled("a whole row as a value")
+        return self.lookup(column)
+
+    def _subquery(self, query: exp.Expression) -> exp.Expression:
+        return subplan(self.binder.subquery(query, self.scope))
+
+    def _exists(self, expr: exp.Expression) -> exp.Expression:
+        return exp.Exists(this=self._subquery(expr.this))
+
+    def _in(self, expr: exp.Expression) -> exp.Expression:
+        query = expr.args.get("query")
+        if query is not None:
+            return exp.In(this=self.bind(expr.this), query=self._subquery(query))
+        if expr.args.get("unnest"):
+            raise Unmodelled("IN UNNEST")
+        return self.binder.parameters.expand_in(self._copy(expr))
+
+    def _quantified(self, expr: exp.Expression) -> exp.Expression:
+        inner = expr.this
+        if isinstance(inner, exp.Paren):
+            inner = inner.this
+        if isinstance(inner, exp.Query):
+            return type(expr)(this=self._subquery(inner))
+        return self._copy(expr)
+
+    def _lambda(self, expr: exp.Expression) -> exp.Expression:
+        names = [e.name.lower() for e in expr.expressions]
+        return self._with_locals(names, lambda: self._copy(expr))
+
+    def _comprehension(self, expr: exp.Expression) -> exp.Expression:
+        bound = {"iterator": self.bind(expr.args["iterator"])}
+        names = [n.name.lower() for n in (expr.args.get("expression"), expr.args.get("position")) if n is not None]
+
+        def inside() -> exp.Expression:
+            for key in ("this", "condition"):
+                if expr.args.get(key) is not None:
+                    bound[key] = self.bind(expr.args[key])
+            kept = {k: v.copy() for k in ("expression", "position") if (v := expr.args.get(k)) is not None}
+            return exp.Comprehension(**bound, **kept)
+
+        return self._with_locals(names, inside)
+
+    def _with_locals(self, names: list[str], make: Callable[[], exp.Expression]) -> exp.Expression:
+        self._locals.extend(names)
+        try:
+            return make()
+        finally:
+            del self._locals[len(self._locals) - len(names) :]
+
+    def _dot(self, expr: exp.Expression) -> exp.Expression:
+        if isinstance(expr.this, exp.Identifier) or not isinstance(expr.expression, exp.Identifier):
+            raise Unmodelled("a chained function call")
+        name = exp.Literal.string(expr.expression.name)
+        return exp.Anonymous(this="struct_extract", expressions=[self.bind(expr.this), name])
+
+    def _count(self, expr: exp.Expression) -> exp.Expression:
+        if isinstance(expr.this, exp.Star):
+            if expr.this.args:
+                raise Unmodelled("count(* EXCLUDE …)")
+            return expr.copy()
+        return self._copy(expr)
+
+    def _window(self, expr: exp.Expression) -> exp.Expression:
+        return self._copy(self.binder.named_window(expr))
+
+    def _placeholder(self, expr: exp.Expression) -> exp.Expression:
+        return self.binder.parameters.use(expr)
+
+
+_SPECIAL: dict[type, Callable[[Expressions, exp.Expression], exp.Expression]] = {
+    exp.Subquery: lambda self, e: self._subquery(e),
+    exp.Exists: Expressions._exists,
+    exp.In: Expressions._in,
+    exp.Any: Expressions._quantified,
+    exp.All: Expressions._quantified,
+    exp.Lambda: Expressions._lambda,
+    exp.Comprehension: Expressions._comprehension,
+    exp.Dot: Expressions._dot,
+    exp.Count: Expressions._count,
+    exp.Window: Expressions._window,
+    exp.Placeholder: Expressions._placeholder,
+    exp.Parameter: Expressions._placeholder,
+    exp.Identifier: lambda self, e: e.copy(),
+    exp.DataType: lambda self, e: e.copy(),
+}
+

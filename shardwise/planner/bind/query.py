@@ -1,0 +1,362 @@
+"""Binding queries: SELECT blocks, set operations, WITH, VALUES, parentheses around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import sqlglot
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog
+from shardwise.errors import InternalError
+from shardwise.plan.nodes import (
+    ColumnId,
+    Cte,
+    CteRef,
+    Distinct,
+    Item,
+    Limit,
+    Node,
+    Output,
+    Project,
+    Recursive,
+    SetOp,
+    Sort,
+    SortKey,
+    Values,
+)
+from shardwise.plan.tree import column, columns_in, free_columns, walk
+from shardwise.planner.bind.expressions import Expressions
+from shardwise.planner.bind.names import Names
+from shardwise.planner.bind.scope import FromItem, Named, Relation, Scope, unique_names
+from shardwise.planner.bind.unmodelled import Unmodelled
+from shardwise.planner.context import Context
+from shardwise.planner.determinism import is_deterministic
+from shardwise.planner.parameters import Parameters
+
+LocalTables = Mapping[str, tuple[Output, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound query: its plan, and for each column the name the user knows and the identity."""
+
+    node: Node
+    names: tuple[str, ...]
+
+    @property
+    def ids(self) -> tuple[ColumnId, ...]:
+        return tuple(o.id for o in self.node.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class CteDefinition:
+    """A WITH item, the names that were in scope where it stands, and how often it is mentioned."""
+
+    ast: exp.CTE
+    scope: Scope | None
+    ctes: Ctes
+    shared: str | None = None
+    bound: Bound | None = None
+
+
+Ctes = Mapping[str, CteDefinition]
+
+
+@dataclass
+class Binder:
+    """Turns one statement's syntax tree into its first plan."""
+
+    catalog: Catalog
+    context: Context
+    parameters: Parameters
+    locals: LocalTables = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+    ctes: Ctes = field(default_factory=dict)
+    windows: dict[str, exp.Window] = field(default_factory=dict)
+    views_open: tuple[str, ...] = ()
+
+    def query(self, ast: exp.Expression, outer: Scope | None) -> Bound:
+        """Any query expression."""
+        from shardwise.planner.bind.select import bind_select
+
+        if ast.args.get("with_") is not None:
+            return self._with(ast, outer)
+        if isinstance(ast, exp.Select):
+            return bind_select(self, ast, outer)
+        if isinstance(ast, exp.SetOperation):
+            return self._ordered(self._set_operation(ast, outer), ast, outer)
+        if isinstance(ast, exp.Subquery):
+            return self._ordered(self.query(ast.this, outer), ast, outer)
+        if isinstance(ast, exp.Values):
+            return self._ordered(self.values(ast, outer), ast, outer)
+        if isinstance(ast, exp.Table):  # FROM t, without SELECT
+            return self.query(exp.select("*").from_(ast.copy()), outer)
+        raise Unmodelled(f"a {ast.key} as a query")
+
+    def subquery(self, ast: exp.Expression, outer: Scope) -> Node:
+        """A query inside an expression."""
+        return self.query(ast, outer).node
+
+    def values(self, ast: exp.Values, outer: Scope | None) -> Bound:
+        bind = Expressions(self, Scope(FromItem(NOTHING, (), ()), outer)).bind
+        rows = tuple(
+            tuple(bind(e) for e in (row.expressions if isinstance(row, exp.Tuple) else [row])) for row in ast.expressions
+        )
+        names = tuple(f"col{i}" for i in range(len(rows[0])))
+        return Bound(Values(rel=self.names.fresh("values"), names=names, rows=rows), names)
+
+    def named_window(self, window: exp.Expression) -> exp.Expression:
+        """`OVER w` and `OVER (w ORDER BY …)` with the named window's parts filled in."""
+        name = window.args.get("alias")
+        if name is None:
+            return window
+        base = self.windows.get(name.name.lower())
+        if base is None:
+            raise Unmodelled(f"an unknown window {name.name}")
+        args = {k: v for k, v in window.args.items() if k not in ("alias", "first") and v}
+        for key in ("partition_by", "order", "spec"):
+            if key not in args and base.args.get(key):
+                args[key] = base.args[key]
+        return exp.Window(**args)
+
+    # WITH
+
+    def _with(self, ast: exp.Expression, outer: Scope | None) -> Bound:
+        clause = ast.args["with_"]
+        body = ast.copy()
+        body.set("with_", None)
+        saved, shared = self.ctes, []
+        try:
+            for cte in clause.expressions:
+                if cte.args.get("scalar") or cte.args.get("key_expressions"):
+                    raise Unmodelled("a CTE of this kind")
+                definition = CteDefinition(cte, outer, self.ctes)
+                if clause.args.get("recursive") and _mentions(cte.this, cte.alias):
+                    pass  # bound anew at each reference: see recursive()
+                elif _count_mentions(clause, body, cte) > 1:
+                    bound = self._aliased(self.query(cte.this, outer), cte)
+                    if not is_deterministic(bound.node):
+                        definition = replace(definition, shared=self.names.fresh(cte.alias), bound=bound)
+                        shared.append(definition)
+                self.ctes = {**self.ctes, cte.alias.lower(): definition}
+            result = self.query(body, outer)
+        finally:
+            self.ctes = saved
+        node = result.node
+        for definition in reversed(shared):
+            assert definition.shared is not None and definition.bound is not None
+            node = Cte(name=definition.shared, definition=definition.bound.node, body=node)
+        return Bound(node, result.names)
+
+    def reference(self, name: str) -> Bound | None:
+        """What a CTE's name in FROM stands for; None if it is none."""
+        definition = self.ctes.get(name.lower())
+        if definition is None:
+            return None
+        if definition.shared is not None:
+            assert definition.bound is not None
+            return self._read(definition.shared, definition.bound)
+        saved, self.ctes = self.ctes, definition.ctes
+        try:
+            cte = definition.ast
+            if cte.parent is not None and cte.parent.args.get("recursive") and _mentions(cte.this, cte.alias):
+                return self._recursive(definition)
+            return self._aliased(self.query(cte.this, definition.scope), cte)
+        finally:
+            self.ctes = saved
+
+    def _read(self, shared: str, bound: Bound) -> Bound:
+        rel = self.names.fresh(shared)
+        columns = tuple(replace(o, id=ColumnId(rel, o.id.name)) for o in bound.node.outputs)
+        return Bound(CteRef(name=shared, rel=rel, columns=columns), bound.names)
+
+    def _recursive(self, definition: CteDefinition) -> Bound:
+        cte = definition.ast
+        union = cte.this
+        while isinstance(union, exp.Subquery) and not _modifiers(union):
+            union = union.this
+        if not isinstance(union, exp.Union) or _modifiers(union) or union.args.get("by_name"):
+            raise Unmodelled("a recursive CTE that is no UNION")
+        base = self._aliased(self.query(union.left, definition.scope), cte)
+        name = self.names.fresh(cte.alias)
+        rel = self.names.fresh(cte.alias)
+        here = Bound(
+            CteRef(name=name, rel=rel, columns=tuple(Output(ColumnId(rel, n)) for n in unique_names(base.names))),
+            base.names,
+        )
+        inner = replace(definition, shared=name, bound=here)
+        self.ctes = {**self.ctes, cte.alias.lower(): inner}
+        step = self.query(union.right, definition.scope)
+        if len(step.names) != len(base.names):
+            raise Unmodelled("a recursive CTE whose arms differ in columns")
+        out = self.names.fresh(cte.alias)
+        node = Recursive(
+            name=name,
+            rel=out,
+            names=unique_names(base.names),
+            base=base.node,
+            step=step.node,
+            all=not union.args.get("distinct"),
+        )
+        return Bound(node, base.names)
+
+    def _aliased(self, bound: Bound, cte: exp.CTE) -> Bound:
+        alias = cte.args.get("alias")
+        columns = [c.name for c in alias.args.get("columns") or ()] if alias is not None else []
+        return rename(bound, columns)
+
+    # Set operations
+
+    def _set_operation(self, ast: exp.SetOperation, outer: Scope | None) -> Bound:
+        kinds = {exp.Union: "union", exp.Intersect: "intersect", exp.Except: "except"}
+        kind = kinds.get(type(ast))
+        if kind is None:
+            raise Unmodelled(f"a {ast.key}")
+        all_ = not ast.args.get("distinct")
+        arms = [self.query(side, outer) for side in (ast.left, ast.right)]
+        if ast.args.get("by_name"):
+            arms = self._by_name(arms)
+        if len(arms[0].ids) != len(arms[1].ids):
+            raise Unmodelled("a set operation of different widths")
+        flat: list[Node] = []
+        for arm in arms:
+            inner = arm.node
+            mergeable = kind == "union" and isinstance(inner, SetOp) and inner.kind == kind and inner.all == all_
+            if mergeable and (all_ or arm is arms[0]):
+                flat.extend(inner.inputs)
+            else:
+                flat.append(inner)
+        node = SetOp(kind=kind, all=all_, arms=tuple(flat), rel=self.names.fresh(kind))  # type: ignore[arg-type]
+        return Bound(node, arms[0].names)
+
+    def _by_name(self, arms: list[Bound]) -> list[Bound]:
+        names = list(arms[0].names) + [
+            n for n in arms[1].names if n.lower() not in {m.lower() for m in arms[0].names}
+        ]
+        aligned = []
+        for arm in arms:
+            known = {n.lower(): id for n, id in zip(arm.names, arm.ids, strict=True)}
+            if len(known) != len(arm.names):
+                raise Unmodelled("UNION BY NAME with a name twice")
+            items = tuple(
+                Item(name, column(known[name.lower()]) if name.lower() in known else exp.Null())
+                for name in unique_names(names)
+            )
+            aligned.append(Bound(Project(input=arm.node, rel=self.names.fresh("named"), items=items), tuple(names)))
+        return aligned
+
+    # ORDER BY and LIMIT after a set operation or parentheses
+
+    def _ordered(self, bound: Bound, ast: exp.Expression, outer: Scope | None) -> Bound:
+        node = bound.node
+        order = ast.args.get("order")
+        if order is not None:
+            node = self._sorted(bound, order, outer)
+        node = self.limited(node, ast, outer)
+        if ast.args.get("sample") is not None:
+            raise Unmodelled("SAMPLE")
+        return Bound(node, bound.names)
+
+    def _sorted(self, bound: Bound, order: exp.Order, outer: Scope | None) -> Node:
+        """Keys name the output columns, by name or position, or are expressions over them."""
+        columns = tuple(Named(n, column(id)) for n, id in zip(bound.names, bound.ids, strict=True))
+        scope = Scope(FromItem(bound.node, (Relation("", columns),), columns), outer)
+        binder = Expressions(self, scope)
+        keys: list[SortKey] = []
+        for ordered in order.expressions:
+            if is_order_by_all(ordered):
+                keys += [sort_key(ordered, column(id)) for id in bound.ids]
+                continue
+            position = ordinal(ordered.this)
+            expr = column(bound.ids[position - 1]) if position else binder.bind(ordered.this)
+            keys.append(sort_key(ordered, expr))
+        if any(free_columns(plan) for key in keys for plan in _plans(key.expr)):
+            raise Unmodelled("a correlated subquery in ORDER BY after a set operation")
+        return Sort(input=bound.node, keys=tuple(keys))
+
+    def limited(self, node: Node, ast: exp.Expression, outer: Scope | None) -> Node:
+        limit, offset = ast.args.get("limit"), ast.args.get("offset")
+        if limit is None and offset is None:
+            return node
+        if isinstance(limit, exp.Fetch):
+            raise Unmodelled("FETCH")
+        bind = Expressions(self, Scope(FromItem(NOTHING, (), ()), outer)).bind
+        count = bind(limit.expression) if limit is not None else None
+        options = limit.args.get("limit_options") if limit is not None else None
+        percent = bool(options is not None and options.args.get("percent"))
+        if options is not None and options.args.get("with_ties"):
+            raise Unmodelled("WITH TIES")
+        start = bind(offset.expression) if offset is not None else None
+        if any(columns_in(e) for e in (count, start) if e is not None):
+            raise Unmodelled("a LIMIT that depends on an outer row")
+        return Limit(input=node, count=count, offset=start, percent=percent)
+
+    # Views
+
+    def view(self, name: str, sql: str, columns: tuple[str, ...]) -> Bound:
+        if name.lower() in self.views_open:
+            raise Unmodelled(f"the view {name} that reads itself")
+        saved = self.ctes, self.views_open, self.windows
+        self.ctes, self.views_open, self.windows = {}, (*self.views_open, name.lower()), {}
+        try:
+            return rename(self.query(parse_view(sql), None), list(columns))
+        finally:
+            self.ctes, self.views_open, self.windows = saved
+
+
+def parse_view(sql: str) -> exp.Expression:
+    return sqlglot.parse_one(sql, read="duckdb")
+
+
+def rename(bound: Bound, columns: list[str]) -> Bound:
+    """The first columns under other names, as in `t(a, b)`."""
+    if len(columns) > len(bound.names):
+        raise Unmodelled("more column aliases than columns")
+    return Bound(bound.node, tuple(columns) + bound.names[len(columns) :])
+
+
+def sort_key(ordered: exp.Expression, expr: exp.Expression) -> SortKey:
+    """DuckDB's default is NULLS LAST, ascending and descending; sqlglot fills in what was not written."""
+    descending = bool(ordered.args.get("desc"))
+    return SortKey(expr, descending, bool(ordered.args.get("nulls_first")))
+
+
+def ordinal(expr: exp.Expression) -> int | None:
+    """`ORDER BY 2`: the 2."""
+    return int(expr.name) if isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit() else None
+
+
+def is_order_by_all(ordered: exp.Expression) -> bool:
+    return isinstance(ordered.this, exp.Var) and ordered.this.name.upper() == "ALL"
+
+
+def _plans(expr: exp.Expression) -> Iterator[Node]:
+    for subquery in expr.find_all(exp.Subquery):
+        if "plan" in subquery.args:
+            yield subquery.args["plan"]
+
+
+def _modifiers(ast: exp.Expression) -> bool:
+    return any(ast.args.get(key) is not None for key in ("order", "limit", "offset", "sample", "with_", "alias"))
+
+
+def _mentions(ast: exp.Expression, name: str) -> bool:
+    return any(t.name.lower() == name.lower() and not t.db for t in ast.find_all(exp.Table))
+
+
+def _count_mentions(clause: exp.Expression, body: exp.Expression, cte: exp.CTE) -> int:
+    """How often a CTE may be read: an upper bound, through the other CTEs too."""
+    name = cte.alias.lower()
+    parts = [body, *(c.this for c in clause.expressions if c is not cte)]
+    return sum(1 for part in parts for t in part.find_all(exp.Table) if t.name.lower() == name and not t.db)
+
+
+class _Nothing(Node):
+    @property
+    def outputs(self) -> tuple[Output, ...]:  # type: ignore[override]
+        raise InternalError("an expression without a FROM clause read its columns")
+
+
+NOTHING: Node = _Nothing()

@@ -1,0 +1,85 @@
+"""A statement that the nodes do not model is kept whole; only its tables become plans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from shardwise.errors import Unplannable
+from shardwise.plan.nodes import Keep, Node, Raw
+from shardwise.plan.sql.sources import rel_of
+from shardwise.planner.bind.sources import HIDDEN, bind_from
+
+if TYPE_CHECKING:
+    from shardwise.planner.bind.query import Binder, Bound
+
+
+def bind_whole(binder: Binder, ast: exp.Expression, what: str) -> Bound:
+    """A Raw over the tables that `ast` reads, each reference a table of its own.
+
+    The tables' own columns are all there; what the statement does with them is the engine's to say.
+    """
+    from shardwise.planner.bind.query import Bound
+
+    _refuse(ast, what)
+    sql = ast.copy()
+    tables: list[Node] = []
+    for table in _references(sql):
+        item = bind_from(binder, exp.select("*").from_(exp.Table(this=table.this.copy(), db=table.args.get("db"))), None)
+        shown = tuple(o for o in item.node.outputs if o.id.name not in HIDDEN)
+        tables.append(Keep(input=item.node, columns=shown))
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=table.this.copy()))
+        table.set("this", exp.to_identifier(rel_of(item.node)))
+        table.set("db", None)
+    sql = _with_values(binder, sql)
+    rel = binder.names.fresh("raw")
+    return Bound(Raw(rel=rel, sql=sql, tables=tuple(tables), columns=(), reason=what), ())
+
+
+def _refuse(ast: exp.Expression, what: str) -> None:
+    for column in ast.find_all(exp.Column):
+        if column.name.lower() in HIDDEN:
+            raise Unplannable(f'"{column.name}" cannot be read in a statement with {what}')
+
+
+def _references(sql: exp.Expression) -> list[exp.Table]:
+    """The tables that are no WITH item in sight (a WITH item hides a table of its name everywhere below)."""
+    found = []
+    for table in sql.find_all(exp.Table):
+        if not isinstance(table.this, exp.Identifier):
+            continue
+        if not table.db and table.name.lower() in _ctes_in_sight(table):
+            continue
+        found.append(table)
+    return found
+
+
+def _ctes_in_sight(table: exp.Table) -> set[str]:
+    """In a WITH, an item sees those before it, and itself only if the WITH is recursive."""
+    names: set[str] = set()
+    child: exp.Expression = table
+    node = table.parent
+    while node is not None:
+        if isinstance(node, exp.With):
+            for cte in node.expressions:
+                if cte is child and not node.args.get("recursive"):
+                    break
+                names.add(cte.alias.lower())
+                if cte is child:
+                    break
+        elif node.args.get("with_") is not None and child is not node.args["with_"]:
+            names |= {c.alias.lower() for c in node.args["with_"].expressions}
+        child, node = node, node.parent
+    return names
+
+
+def _with_values(binder: Binder, sql: exp.Expression) -> exp.Expression:
+    def swap(part: exp.Expression) -> exp.Expression:
+        if isinstance(part, exp.Placeholder | exp.Parameter):
+            return binder.parameters.use(part)
+        return binder.context.value_of(part) or part
+
+    return sql.transform(swap)
+

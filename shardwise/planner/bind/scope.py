@@ -1,0 +1,178 @@
+"""Names in scope: from what the user wrote to a column's identity.
+
+DuckDB's rules: letter case never matters; an unqualified name must be in one relation of FROM only,
+columns that USING joins count once; what the block's own FROM does not have is looked for outside
+(a correlated subquery).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from shardwise.errors import Position, ProgrammingError, Reason, UnknownName
+from shardwise.plan.nodes import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A column under the name the user knows it by, and how it is read."""
+
+    name: str
+    expr: exp.Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One thing in FROM, under its alias."""
+
+    alias: str
+    columns: tuple[Named, ...]
+    hidden: tuple[Named, ...] = ()
+    schema: str | None = None
+
+    def column(self, name: str) -> exp.Expression | None:
+        lowered = name.lower()
+        return next((c.expr for c in (*self.columns, *self.hidden) if c.name.lower() == lowered), None)
+
+
+@dataclass(frozen=True, slots=True)
+class FromItem:
+    """A FROM clause, or a part of one: the node, and the names it gives.
+
+    `star` is what `*` means and what unqualified names are looked for in; it differs from the
+    relations' columns where USING made two into one, or a semi join hid its right side.
+    """
+
+    node: Node
+    relations: tuple[Relation, ...]
+    star: tuple[Named, ...]
+
+
+@dataclass(slots=True)
+class Scope:
+    """Where names of one query block are looked up."""
+
+    item: FromItem
+    outer: Scope | None = None
+    aliases: dict[str, exp.Expression] = field(default_factory=dict)
+
+    def resolve(self, column: exp.Column) -> exp.Expression:
+        """The bound form of a column the user wrote: a column, or a field of a struct column."""
+        parts = [part.name for part in column.parts]
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope._local(parts, column)
+            if found is not None:
+                return found
+            scope = scope.outer
+        raise self._unknown(column, parts)
+
+    def alias(self, column: exp.Column) -> exp.Expression | None:
+        """The select item that an unqualified name is the alias of."""
+        return self.aliases.get(column.name.lower()) if len(column.parts) == 1 else None
+
+    def has(self, column: exp.Column) -> bool:
+        """Whether the name is in this block's own FROM."""
+        return self._local([part.name for part in column.parts], column) is not None
+
+    def is_relation(self, name: str) -> bool:
+        return any(r.alias.lower() == name.lower() for r in self.item.relations)
+
+    def _local(self, parts: list[str], column: exp.Column) -> exp.Expression | None:
+        if len(parts) == 1:
+            return self._unqualified(parts[0], column)
+        for relation in self.item.relations:
+            alias = relation.alias.lower()
+            for used in (2, 1):  # schema.table, then table
+                path = [p.lower() for p in parts[:used]]
+                full = [(relation.schema or "main").lower(), alias] if used == 2 else [alias]
+                if path == full and len(parts) > used:
+                    found = relation.column(parts[used])
+                    if found is not None:
+                        return _field(found, parts[used + 1 :])
+        found = self._unqualified(parts[0], column)
+        return None if found is None else _field(found, parts[1:])
+
+    def _unqualified(self, name: str, column: exp.Column) -> exp.Expression | None:
+        lowered = name.lower()
+        found = [c.expr for c in self.item.star if c.name.lower() == lowered]
+        if len(found) > 1:
+            where = [r.alias for r in self.item.relations if r.column(name) is not None]
+            raise UnknownName(
+                f'column "{name}" is ambiguous: it is in {_listed(where)}',
+                reason=Reason.AMBIGUOUS_COLUMN,
+                hint=f'Write one of {", ".join(f"{w}.{name}" for w in where)}',
+                position=position_of(column),
+                sqlstate="42702",
+            )
+        if found:
+            return found[0]
+        hidden = [r.column(name) for r in self.item.relations if any(h.name.lower() == lowered for h in r.hidden)]
+        return hidden[0] if len(hidden) == 1 else None
+
+    def _unknown(self, column: exp.Column, parts: list[str]) -> ProgrammingError:
+        name = ".".join(parts)
+        known = [c.name for c in self.item.star]
+        known += [f"{r.alias}.{c.name}" for r in self.item.relations for c in r.columns]
+        hint = did_you_mean(name, known)
+        if len(parts) > 1 and not self.is_relation(parts[-2]):
+            hint = did_you_mean(parts[-2], [r.alias for r in self.item.relations]) or hint
+        return UnknownName(f'there is no column "{name}" here', hint=hint, position=position_of(column))
+
+
+def _field(expr: exp.Expression, fields: list[str]) -> exp.Expression:
+    """`s.f.g` of a struct column; DuckDB's struct_extract, which it is short for."""
+    for name in fields:
+        expr = exp.Anonymous(this="struct_extract", expressions=[expr.copy(), exp.Literal.string(name)])
+    return expr
+
+
+def join_items(kind: str, left: FromItem, right: FromItem, node: Node, using: Mapping[str, exp.Expression]) -> FromItem:
+    """The names after a join; `using` maps each joined name (lower case) to what it reads."""
+    if kind in ("semi", "anti"):
+        return FromItem(node, left.relations, left.star)
+    star = [Named(c.name, using.get(c.name.lower(), c.expr)) for c in left.star]
+    star += [c for c in right.star if c.name.lower() not in using]
+    return FromItem(node, left.relations + right.relations, tuple(star))
+
+
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of a derived table's columns as DuckDB makes them unique: id, id_1, id_2.
+
+    >>> unique_names(["id", "id", "ID", "id_1"])
+    ('id', 'id_1', 'ID_2', 'id_1_1')
+    """
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        wanted = name
+        while wanted.lower() in seen:
+            seen[name.lower()] = seen.get(name.lower(), 0) + 1
+            wanted = f"{name}_{seen[name.lower()]}"
+        seen.setdefault(wanted.lower(), 0)
+        unique.append(wanted)
+    return tuple(unique)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    close = difflib.get_close_matches(name.lower(), {k.lower(): k for k in known}, n=3, cutoff=0.6)
+    return f"Did you mean {_listed(close, 'or')}?" if close else None
+
+
+def _listed(names: list[str], word: str = "and") -> str:
+    quoted = [f'"{name}"' for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {word} {quoted[-1]}"
+
+
+def position_of(node: exp.Expression) -> Position | None:
+    """Where the user wrote this name (sqlglot keeps positions on identifiers only)."""
+    for identifier in node.find_all(exp.Identifier):
+        meta = identifier.meta
+        if "line" in meta:
+            length = meta["end"] - meta["start"] + 1
+            return Position(meta["line"], meta["col"] - length + 1, length)
+    return None

@@ -1,0 +1,561 @@
+"""Binding one SELECT block.
+
+FROM → Filter (WHERE) → Aggregate → Filter (HAVING) → Window → Filter (QUALIFY) → Project → Distinct
+→ Sort → Limit. The Project computes what ORDER BY needs and is not selected as hidden items, which a
+last Project drops.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from shardwise.errors import ProgrammingError, Reason, UnknownName
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Distinct,
+    Filter,
+    Item,
+    Node,
+    Project,
+    Sort,
+    SortKey,
+    Window,
+)
+from shardwise.plan.tree import column, conjuncts, free_columns, operand, plan_of, replace_free, subplan
+from shardwise.planner.aggregates import is_aggregate
+from shardwise.planner.bind.expressions import Expressions
+from shardwise.planner.bind.names import name_of
+from shardwise.planner.bind.scope import Scope, did_you_mean, position_of, unique_names
+from shardwise.planner.bind.sources import bind_from
+from shardwise.planner.bind.unmodelled import Unmodelled
+
+if TYPE_CHECKING:
+    from shardwise.planner.bind.query import Binder, Bound
+
+_UNMODELLED_CLAUSES = ("sample", "into", "match", "cluster", "distribute", "sort", "connect", "prewhere", "kind", "hint")
+
+
+@dataclass
+class SelectItem:
+    """One output: the user's name for it, and the bound expression before aggregates are lifted out."""
+
+    name: str
+    expr: exp.Expression
+    is_alias: bool = False
+
+
+@dataclass
+class Block:
+    """A SELECT block while it is bound."""
+
+    binder: Binder
+    ast: exp.Select
+    scope: Scope
+    node: Node
+    items: list[SelectItem] = field(default_factory=list)
+    own: frozenset[ColumnId] = frozenset()
+
+
+def bind_select(binder: Binder, ast: exp.Select, outer: Scope | None) -> Bound:
+    """The block's plan and the names of its columns."""
+    for clause in _UNMODELLED_CLAUSES:
+        if ast.args.get(clause):
+            raise Unmodelled(clause.upper())
+    saved = binder.windows
+    binder.windows = {w.name.lower(): w for w in ast.args.get("windows") or ()}
+    try:
+        return _bind(binder, ast, outer)
+    finally:
+        binder.windows = saved
+
+
+def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> Bound:
+    from shardwise.planner.bind.query import Bound
+
+    item = bind_from(binder, ast, outer)
+    scope = Scope(item, outer)
+    block = Block(binder, ast, scope, item.node, own=item.node.output_ids)
+    block.items = _select_items(block)
+    if ast.args.get("where") is not None:
+        where = conjuncts(Expressions(binder, scope).bind(ast.args["where"].this))
+        block.node = Filter(input=block.node, conjuncts=where)
+    order = _order_items(block)
+    exprs = [i.expr for i in block.items] + [key.expr for key, _ in order]
+    distinct_on = _distinct_on(block)
+    exprs += distinct_on or []
+    exprs, having = _aggregate(block, exprs)
+    if having is not None:
+        block.node = Filter(input=block.node, conjuncts=conjuncts(having))
+    exprs = _windows(block, exprs, grouped=isinstance(block.node, Aggregate | Filter))
+    width = len(block.items)
+    selected, sort_exprs = exprs[:width], exprs[width : width + len(order)]
+    on_exprs = exprs[width + len(order) :] if distinct_on is not None else None
+    node = _project(block, selected, [(k, e, i) for (k, i), e in zip(order, sort_exprs, strict=True)], on_exprs)
+    return Bound(node, tuple(i.name for i in block.items))
+
+
+# The select list
+
+
+def _select_items(block: Block) -> list[SelectItem]:
+    items: list[SelectItem] = []
+    binder = Expressions(block.binder, block.scope)
+    for raw in block.ast.expressions:
+        star = _star(raw)
+        if star is not None:
+            items += _expanded(block, star, raw.table if isinstance(raw, exp.Column) else None)
+            continue
+        aliased = isinstance(raw, exp.Alias)
+        if isinstance(raw, exp.Aliases):
+            raise Unmodelled("several aliases of one item")
+        inner = raw.this if aliased else raw
+        bound = binder.bind(inner)
+        name = raw.alias if aliased else _column_name(bound, inner)
+        items.append(SelectItem(name, bound, aliased))
+        if aliased:
+            block.scope.aliases.setdefault(name.lower(), bound)
+    return items
+
+
+def _column_name(bound: exp.Expression, raw: exp.Expression) -> str:
+    """A column keeps the name it was made with, whatever letter case the user wrote."""
+    if isinstance(raw, exp.Column) and type(bound) is exp.Column and bound.name.lower() == raw.name.lower():
+        return bound.name
+    return name_of(raw)
+
+
+def _star(raw: exp.Expression) -> exp.Star | None:
+    if isinstance(raw, exp.Star):
+        return raw
+    if isinstance(raw, exp.Column) and isinstance(raw.this, exp.Star):
+        return raw.this
+    return None
+
+
+def _expanded(block: Block, star: exp.Star, table: str | None) -> list[SelectItem]:
+    item = block.scope.item
+    if table:
+        relations = [r for r in item.relations if r.alias.lower() == table.lower()]
+        if not relations:
+            raise Unmodelled("a * of something that is no table")
+        columns = list(relations[0].columns)
+    else:
+        columns = list(item.star)
+    for name in _listed_names(star, "except_"):
+        if all(c.name.lower() != name.lower() for c in columns):
+            known = [c.name for c in columns]
+            raise UnknownName(f'EXCLUDE names "{name}", which * does not have', hint=did_you_mean(name, known))
+        columns = [c for c in columns if c.name.lower() != name.lower()]
+    binder = Expressions(block.binder, block.scope)
+    replaced = {a.alias.lower(): binder.bind(a.this) for a in star.args.get("replace") or ()}
+    renamed = {a.this.name.lower(): a.alias for a in star.args.get("rename") or ()}
+    unknown = (replaced.keys() | renamed.keys()) - {c.name.lower() for c in columns}
+    if unknown:
+        raise Unmodelled("REPLACE or RENAME of an unknown column")
+    if not columns:
+        raise Unmodelled("a * of no columns")
+    if not isinstance(star.parent, exp.Select | exp.Column):
+        raise Unmodelled("* with an alias")
+    return [
+        SelectItem(renamed.get(c.name.lower(), c.name), replaced.get(c.name.lower(), c.expr.copy())) for c in columns
+    ]
+
+
+def _listed_names(star: exp.Star, key: str) -> list[str]:
+    names = []
+    for e in star.args.get(key) or ():
+        if not isinstance(e, exp.Column | exp.Identifier) or (isinstance(e, exp.Column) and e.table):
+            raise Unmodelled("EXCLUDE of something that is no column name")
+        names.append(e.name)
+    return names
+
+
+# ORDER BY
+
+
+def _order_items(block: Block) -> list[tuple[SortKey, int | None]]:
+    """Each sort key, with the position of the select item it names (None: it is computed for the sort)."""
+    from shardwise.planner.bind.query import is_order_by_all, ordinal, sort_key
+
+    order = block.ast.args.get("order")
+    keys: list[tuple[SortKey, int | None]] = []
+    for ordered in order.expressions if order is not None else ():
+        if ordered.args.get("with_fill"):
+            raise Unmodelled("WITH FILL")
+        if is_order_by_all(ordered):
+            keys += [(sort_key(ordered, i.expr), n) for n, i in enumerate(block.items)]
+            continue
+        raw = ordered.this
+        collation = None
+        position = ordinal(raw)
+        if position is not None:
+            if not 1 <= position <= len(block.items):
+                raise ProgrammingError(
+                    f"ORDER BY {position}: there are {len(block.items)} columns", reason=Reason.UNKNOWN_COLUMN
+                )
+        elif isinstance(raw, exp.Column) and len(raw.parts) == 1:
+            position = _item_named(block, raw.name)
+        if position is None:
+            bound = Expressions(block.binder, block.scope).bind(raw)
+            same = [n for n, i in enumerate(block.items) if i.expr == bound and collation is None]
+            keys.append((sort_key(ordered, bound), same[0] if same else None))
+        else:
+            keys.append((sort_key(ordered, block.items[position - 1].expr), position - 1))
+    return keys
+
+
+def _item_named(block: Block, name: str) -> int | None:
+    """The (1-based) select item that ORDER BY's bare name means: an alias before a column."""
+    for want_alias in (True, False):
+        for n, item in enumerate(block.items):
+            if item.name.lower() == name.lower() and item.is_alias is want_alias:
+                return n + 1
+    return None
+
+
+def _distinct_on(block: Block) -> list[exp.Expression] | None:
+    distinct = block.ast.args.get("distinct")
+    if distinct is None or distinct.args.get("on") is None:
+        return None
+    from shardwise.planner.bind.query import ordinal
+
+    on = distinct.args["on"]
+    binder = Expressions(block.binder, block.scope)
+    bound = []
+    for raw in on.expressions if isinstance(on, exp.Tuple) else [on]:
+        position = ordinal(raw)
+        bound.append(block.items[position - 1].expr if position else binder.bind(raw))
+    return bound
+
+
+# GROUP BY and HAVING
+
+
+def _aggregate(block: Block, exprs: list[exp.Expression]) -> tuple[list[exp.Expression], exp.Expression | None]:
+    """Puts an Aggregate on the block if it groups; returns the expressions over its outputs, and HAVING."""
+    group = block.ast.args.get("group")
+    having = block.ast.args.get("having")
+    raw_having = having.this if having is not None else None
+    keys, sets = _group_keys(block, group) if group is not None else ([], None)
+    bound_having = _bind_having(block, raw_having, keys) if raw_having is not None else None
+    everything = [*exprs, *([bound_having] if bound_having is not None else [])]
+    if group is None and bound_having is None and not any(_has_aggregate(e) for e in everything):
+        return exprs, None
+    lift = _Lift(block, keys)
+    hints = {id(e): i.name for e, i in zip(exprs, block.items, strict=False)}
+    lifted = [lift.lift(e, hints.get(id(e))) for e in everything]
+    block.node = Aggregate(
+        input=block.node, rel=lift.rel, keys=tuple(lift.keys), calls=tuple(lift.calls), sets=sets
+    )
+    return lifted[: len(exprs)], lifted[-1] if bound_having is not None else None
+
+
+def _has_aggregate(expr: exp.Expression) -> bool:
+    """Whether an aggregate of this block is computed in it: one that is no window function itself."""
+    if isinstance(expr, exp.Window):
+        inner = _window_call(expr)
+        parts = [*inner.args.values(), expr.args.get("partition_by"), expr.args.get("order")]
+        return any(_has_aggregate(e) for e in _expressions_in(parts))
+    if is_aggregate(expr):
+        return True
+    return any(_has_aggregate(e) for e in _expressions_in(list(expr.args.values())))
+
+
+def _expressions_in(values: list[object]) -> list[exp.Expression]:
+    found: list[exp.Expression] = []
+    for value in values:
+        if isinstance(value, exp.Expression):
+            found.append(value)
+        elif isinstance(value, list):
+            found += _expressions_in(value)
+    return found
+
+
+def _window_call(window: exp.Expression) -> exp.Expression:
+    """The function of a window call, inside its FILTER and IGNORE NULLS."""
+    inner = window.this
+    while isinstance(inner, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+        inner = inner.this
+    return inner
+
+
+def _group_keys(
+    block: Block, group: exp.Group
+) -> tuple[list[exp.Expression], tuple[tuple[int, ...], ...] | None]:
+    if group.args.get("all"):
+        keys = []
+        for item in block.items:
+            if not _has_aggregate(item.expr) and item.expr not in keys and not _is_constant(item.expr):
+                keys.append(item.expr)
+        return keys, None
+    keys = []
+    alternatives: list[list[tuple[int, ...]]] = []
+
+    def position(raw: exp.Expression) -> int:
+        bound = _group_key(block, raw)
+        if bound not in keys:
+            keys.append(bound)
+        return keys.index(bound)
+
+    plain = True
+    for raw in group.expressions:
+        if isinstance(raw, exp.GroupingSets | exp.Rollup | exp.Cube):
+            plain = False
+            alternatives.append(_grouping_sets(raw, position))
+        else:
+            members = raw.expressions if isinstance(raw, exp.Tuple) else [raw]
+            alternatives.append([tuple(position(m) for m in members)])
+    if group.args.get("totals") or any(group.args.get(k) for k in ("cube", "rollup", "grouping_sets")):
+        raise Unmodelled("this form of grouping sets")
+    if plain:
+        return keys, None
+    sets = tuple(tuple(dict.fromkeys(p for part in choice for p in part)) for choice in product(*alternatives))
+    return keys, sets
+
+
+def _is_constant(expr: exp.Expression) -> bool:
+    return isinstance(expr, exp.Literal | exp.Null | exp.Boolean)
+
+
+def _grouping_sets(raw: exp.Expression, position) -> list[tuple[int, ...]]:  # type: ignore[no-untyped-def]
+    if isinstance(raw, exp.GroupingSets):
+        sets: list[tuple[int, ...]] = []
+        for part in raw.expressions:
+            sets += _grouping_sets(part, position) if isinstance(part, exp.Rollup | exp.Cube) else [_set(part, position)]
+        return sets
+    members = [_set(part, position) for part in raw.expressions]
+    if isinstance(raw, exp.Rollup):
+        return [sum(members[:n], ()) for n in range(len(members), -1, -1)]
+    chosen = [c for c in product((True, False), repeat=len(members))]
+    return [sum((m for m, use in zip(members, c, strict=True) if use), ()) for c in chosen]
+
+
+def _set(part: exp.Expression, position) -> tuple[int, ...]:  # type: ignore[no-untyped-def]
+    if isinstance(part, exp.Tuple):
+        return tuple(position(e) for e in part.expressions)
+    return (position(part.this if isinstance(part, exp.Paren) else part),)
+
+
+def _group_key(block: Block, raw: exp.Expression) -> exp.Expression:
+    """GROUP BY 1 means the first select item; a bare name is a column before it is an alias."""
+    from shardwise.planner.bind.query import ordinal
+
+    position = ordinal(raw)
+    if position is not None:
+        if not 1 <= position <= len(block.items):
+            raise ProgrammingError(f"GROUP BY {position}: there are {len(block.items)} columns")
+        bound = block.items[position - 1].expr
+    elif isinstance(raw, exp.Column) and not block.scope.has(raw) and block.scope.alias(raw) is not None:
+        bound = block.scope.aliases[raw.name.lower()]
+    else:
+        bound = Expressions(block.binder, block.scope).bind(raw)
+    while isinstance(bound, exp.Paren):
+        bound = bound.this
+    return bound
+
+
+def _bind_having(block: Block, raw: exp.Expression, keys: list[exp.Expression]) -> exp.Expression:
+    """In HAVING a bare name is a grouped column, else an alias, else (in an aggregate) a column."""
+
+    def lookup(written: exp.Column) -> exp.Expression:
+        alias = block.scope.alias(written)
+        if block.scope.has(written):
+            found = block.scope.resolve(written)
+            if alias is None or found in keys or _inside_aggregate(written, raw):
+                return found
+        return operand(alias) if alias is not None else block.scope.resolve(written)
+
+    return Expressions(block.binder, block.scope, lookup).bind(raw)
+
+
+def _inside_aggregate(written: exp.Expression, root: exp.Expression) -> bool:
+    above = written.parent
+    while above is not None and above is not root.parent:
+        if is_aggregate(above):
+            return True
+        above = above.parent
+    return False
+
+
+class _Lift:
+    """Moves a block's aggregate calls into its Aggregate, and reads group keys from there."""
+
+    def __init__(self, block: Block, keys: list[exp.Expression]) -> None:
+        self.block = block
+        self.rel = block.binder.names.fresh("agg")
+        self.raw_keys = keys
+        self._names: list[str] = []
+        self.keys = [Item(self._name(e.name if type(e) is exp.Column else "g"), e) for e in keys]
+        self.calls: list[Item] = []
+        self._by_column = {
+            ColumnId(e.table, e.name): column(ColumnId(self.rel, item.name))
+            for e, item in zip(keys, self.keys, strict=True)
+            if type(e) is exp.Column
+        }
+
+    def lift(self, expr: exp.Expression, hint: str | None = None) -> exp.Expression:
+        """`expr` over the Aggregate's outputs."""
+        for raw, item in zip(self.raw_keys, self.keys, strict=True):
+            if raw == expr:
+                return column(ColumnId(self.rel, item.name))
+        if isinstance(expr, exp.Window):
+            return self._window(expr)
+        if is_aggregate(expr) or isinstance(expr, exp.Grouping) or expr.name.lower() in ("grouping", "grouping_id"):
+            if type(expr) is not exp.Column:
+                return self._call(expr, hint)
+        plan = plan_of(expr)
+        if plan is not None:
+            after = replace_free(plan, self._by_column)
+            if free_columns(after) & self.block.own:
+                raise Unmodelled("a subquery in a grouped block that reads an ungrouped column")
+            return subplan(after)
+        if type(expr) is exp.Column:
+            return self._ungrouped(expr)
+        return type(expr)(**{key: self._value(value) for key, value in expr.args.items()})
+
+    def _value(self, value: object) -> object:
+        if isinstance(value, exp.Expression):
+            return self.lift(value)
+        if type(value) is list:
+            return [self._value(item) for item in value]
+        return value
+
+    def _window(self, window: exp.Expression) -> exp.Expression:
+        """The window's function stays; aggregates among its arguments are lifted."""
+        inner = _window_call(window)
+
+        def swap(value: object) -> object:
+            if value is inner:
+                return type(inner)(**{k: self._value(v) for k, v in inner.args.items()})
+            if isinstance(value, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+                return type(value)(
+                    **{k: swap(v) if k == "this" else self._value(v) for k, v in value.args.items()}
+                )
+            return self._value(value)
+
+        return exp.Window(**{k: swap(v) if k == "this" else self._value(v) for k, v in window.args.items()})
+
+    def _call(self, call: exp.Expression, hint: str | None) -> exp.Expression:
+        for item in self.calls:
+            if item.expr == call:
+                return column(ColumnId(self.rel, item.name))
+        read = {ColumnId(c.table, c.name) for c in call.find_all(exp.Column)}
+        if read and not read & self.block.own and self.block.scope.outer is not None:
+            raise Unmodelled("an aggregate of an outer query's columns")
+        if any(_has_aggregate(e) for e in _expressions_in(list(_innermost(call).args.values()))):
+            raise ProgrammingError("an aggregate cannot contain another aggregate")
+        name = self._name(_plain_name(hint) or "a")
+        self.calls.append(Item(name, call.copy()))
+        return column(ColumnId(self.rel, name))
+
+    def _ungrouped(self, expr: exp.Column) -> exp.Expression:
+        id = ColumnId(expr.table, expr.name)
+        if id in self.block.own:
+            raise ProgrammingError(
+                f'column "{expr.name}" must be in GROUP BY or inside an aggregate',
+                hint=f"Add it to GROUP BY, or take any_value({expr.name})",
+                position=position_of(expr),
+                sqlstate="42803",
+            )
+        return expr.copy()
+
+    def _name(self, wanted: str) -> str:
+        names = unique_names([*self._names, wanted])
+        self._names = list(names)
+        return names[-1]
+
+
+def _innermost(call: exp.Expression) -> exp.Expression:
+    while isinstance(call, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+        call = call.this
+    return call
+
+
+def _plain_name(name: str | None) -> str | None:
+    return name if name and re.fullmatch(r"[A-Za-z_]\w*", name) else None
+
+
+# Windows and QUALIFY
+
+
+def _windows(block: Block, exprs: list[exp.Expression], *, grouped: bool) -> list[exp.Expression]:
+    qualify = block.ast.args.get("qualify")
+    everything = list(exprs)
+    if qualify is not None:
+        bound = Expressions(block.binder, block.scope).bind(qualify.this)
+        if isinstance(block.node, Aggregate) or (isinstance(block.node, Filter) and isinstance(block.node.input, Aggregate)):
+            raise Unmodelled("QUALIFY in a grouped block")
+        everything.append(bound)
+    rel = None
+    items: list[Item] = []
+
+    def lift(part: exp.Expression) -> exp.Expression:
+        nonlocal rel
+        if not isinstance(part, exp.Window):
+            return part
+        if any(isinstance(e, exp.Window) for e in part.find_all(exp.Window) if e is not part):
+            raise Unmodelled("a window inside a window")
+        rel = rel or block.binder.names.fresh("win")
+        for item in items:
+            if item.expr == part:
+                return column(ColumnId(rel, item.name))
+        items.append(Item(f"w{len(items)}", part.copy()))
+        return column(ColumnId(rel, items[-1].name))
+
+    lifted = [e.transform(lift) if e.find(exp.Window) else e for e in everything]
+    if rel is not None:
+        block.node = Window(input=block.node, rel=rel, items=tuple(items))
+    if qualify is not None:
+        block.node = Filter(input=block.node, conjuncts=conjuncts(lifted.pop()))
+    return lifted
+
+
+# The output
+
+
+def _project(
+    block: Block,
+    selected: list[exp.Expression],
+    order: list[tuple[SortKey, exp.Expression, int | None]],
+    on: list[exp.Expression] | None,
+) -> Node:
+    binder = block.binder
+    rel = binder.names.fresh("q")
+    names = unique_names(i.name for i in block.items)
+    items = [Item(n, e) for n, e in zip(names, selected, strict=True)]
+    hidden: list[Item] = []
+
+    def hide(expr: exp.Expression) -> exp.Expression:
+        for item in (*items, *hidden):
+            if item.expr == expr:
+                return column(ColumnId(rel, item.name))
+        hidden.append(Item(f"_o{len(hidden)}", expr))
+        return column(ColumnId(rel, hidden[-1].name))
+
+    keys = tuple(
+        key._replace(expr=column(ColumnId(rel, names[n])) if n is not None else hide(expr)) for key, expr, n in order
+    )
+    on_keys = tuple(hide(e) for e in on) if on is not None else None
+    distinct = block.ast.args.get("distinct")
+    if distinct is not None and on is None and hidden:
+        raise Unmodelled("ORDER BY of what SELECT DISTINCT does not select")
+    node: Node = Project(input=block.node, rel=rel, items=tuple(items + hidden))
+    if on_keys is not None:
+        node = Distinct(input=node, on=on_keys, order=keys)
+    elif distinct is not None:
+        node = Distinct(input=node)
+    if keys:
+        node = Sort(input=node, keys=keys)
+    node = binder.limited(node, block.ast, block.scope.outer)
+    if hidden:
+        out = binder.names.fresh("q")
+        node = Project(
+            input=node, rel=out, items=tuple(Item(name, column(ColumnId(rel, name))) for name in names)
+        )
+    return node

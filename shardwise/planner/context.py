@@ -1,0 +1,50 @@
+"""What planning needs from outside, handed in as values: the planner itself has no clock and does no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from sqlglot import exp
+
+_NOW = ("now", "current_timestamp", "transaction_timestamp", "get_current_timestamp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """Named run-time values of one statement.
+
+    `now` is the statement's one moment, aware of its zone; `user` what `current_user` gives;
+    `time_zone` the session's zone (IANA name), in which `current_date` and the like are meant.
+    """
+
+    now: datetime = field(default_factory=lambda: datetime(1970, 1, 1, tzinfo=UTC))
+    user: str = "shardwise"
+    time_zone: str = "UTC"
+
+    def value_of(self, call: exp.Expression) -> exp.Expression | None:
+        """The constant that a stable function of the duckdb dialect stands for; None if `call` is none.
+
+        >>> Context().value_of(exp.CurrentDate()).sql("duckdb")
+        "CAST('1970-01-01' AS DATE)"
+        """
+        local = self.now.astimezone(ZoneInfo(self.time_zone))
+        name = call.name.lower() if type(call) is exp.Anonymous else ""
+        if isinstance(call, exp.CurrentTimestamp) or name in _NOW:
+            return _cast(self.now.isoformat(sep=" "), "TIMESTAMPTZ")
+        if isinstance(call, exp.CurrentDate) or name in ("today", "current_date"):
+            return _cast(local.date().isoformat(), "DATE")
+        if isinstance(call, exp.Localtimestamp) or name in ("localtimestamp", "current_localtimestamp"):
+            return _cast(local.replace(tzinfo=None).isoformat(sep=" "), "TIMESTAMP")
+        if isinstance(call, exp.Localtime) or name in ("localtime", "current_localtime"):
+            return _cast(local.time().isoformat(), "TIME")
+        if isinstance(call, exp.CurrentTime) or name in ("current_time", "get_current_time"):
+            return _cast(local.timetz().isoformat(), "TIMETZ")
+        if isinstance(call, exp.CurrentUser | exp.SessionUser) or name in ("current_user", "session_user", "user"):
+            return exp.Literal.string(self.user)
+        return None
+
+
+def _cast(text: str, type_name: str) -> exp.Expression:
+    return exp.cast(exp.Literal.string(text), type_name, dialect="duckdb")

@@ -1,0 +1,150 @@
+"""What is known to be equal at a node: classes of columns, from equalities that every row passed.
+
+Only equalities within one type family and without a collation are chained: '01' = 1 = '1' does not make
+'01' equal '1'. What outer joins, OR, NOT, CASE and UNION arms say is not passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from shardwise.catalog.types import Family, type_family
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Distinct,
+    Filter,
+    Join,
+    Keep,
+    Limit,
+    Node,
+    Output,
+    Project,
+    Sort,
+    Window,
+)
+from shardwise.plan.tree import column_id
+
+Types = Mapping[ColumnId, Output]
+Pair = tuple[ColumnId, ColumnId]
+
+_INEXACT = {Family.NESTED, Family.OTHER, Family.JSON, Family.INTERVAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Disjoint classes of columns that hold equal values in each row."""
+
+    classes: tuple[frozenset[ColumnId], ...] = ()
+
+    def with_pairs(self, pairs: Iterable[Pair]) -> Equivalence:
+        classes = list(self.classes)
+        for left, right in pairs:
+            merged = frozenset((left, right)).union(*(c for c in classes if left in c or right in c))
+            classes = [c for c in classes if not (c & merged)] + [merged]
+        return Equivalence(tuple(classes))
+
+    def joined(self, other: Equivalence) -> Equivalence:
+        return Equivalence(self.classes + other.classes)
+
+    def equal(self, left: ColumnId, right: ColumnId) -> bool:
+        return left == right or any(left in c and right in c for c in self.classes)
+
+    def same_as(self, id: ColumnId) -> frozenset[ColumnId]:
+        return next((c for c in self.classes if id in c), frozenset((id,)))
+
+    def renamed(self, renames: Mapping[ColumnId, tuple[ColumnId, ...]]) -> Equivalence:
+        """Over other identities; columns without one are forgotten, copies of one column are equal."""
+        classes = [frozenset(new for id in c for new in renames.get(id, ())) for c in self.classes]
+        known = {id for c in self.classes for id in c}
+        classes += [frozenset(new) for id, new in renames.items() if id not in known]
+        return Equivalence(tuple(c for c in classes if len(c) > 1))
+
+
+NONE = Equivalence()
+
+
+def equivalence(node: Node, types: Types) -> Equivalence:
+    """What is equal in every row of `node`."""
+    cached = node.__dict__.get("_equivalence")
+    if cached is None:
+        cached = node.__dict__["_equivalence"] = _equivalence(node, types)
+    return cached  # type: ignore[no-any-return]
+
+
+def _equivalence(node: Node, types: Types) -> Equivalence:
+    if isinstance(node, Filter):
+        return equivalence(node.input, types).with_pairs(equalities(node.conjuncts, types))
+    if isinstance(node, Join):
+        return _after_join(node, types)
+    if isinstance(node, Project):
+        return equivalence(node.input, types).renamed(renames(node.rel, node.items))
+    if isinstance(node, Aggregate):
+        if node.sets is not None:
+            return NONE
+        return equivalence(node.input, types).renamed(renames(node.rel, node.keys))
+    if isinstance(node, Window | Distinct | Sort | Limit | Keep):
+        return equivalence(node.inputs[0], types)
+    return NONE
+
+
+def _after_join(node: Join, types: Types) -> Equivalence:
+    left, right = equivalence(node.left, types), equivalence(node.right, types)
+    if node.kind in ("inner", "cross"):
+        return left.joined(right).with_pairs(equalities(node.on, types))
+    if node.kind == "semi":
+        mine = node.left.output_ids
+        return left.with_pairs(p for p in equalities(node.on, types) if p[0] in mine and p[1] in mine)
+    if node.kind in ("left", "anti", "asof", "asof_left"):
+        return left
+    if node.kind == "right":
+        return right
+    return NONE
+
+
+def renames(rel: str, items: Iterable[tuple[str, exp.Expression]]) -> dict[ColumnId, tuple[ColumnId, ...]]:
+    """From each input column to the outputs that are bare copies of it."""
+    copies: dict[ColumnId, tuple[ColumnId, ...]] = {}
+    for name, expr in items:
+        id = column_id(expr)
+        if id is not None:
+            copies[id] = (*copies.get(id, ()), ColumnId(rel, name))
+    return copies
+
+
+def equalities(conjuncts: Iterable[exp.Expression], types: Types, *, null_safe: bool = False) -> list[Pair]:
+    """The pairs of columns that a top-level `=` (or IS NOT DISTINCT FROM) makes equal, row values taken apart."""
+    pairs = []
+    for conjunct in conjuncts:
+        while isinstance(conjunct, exp.Paren):
+            conjunct = conjunct.this
+        if type(conjunct) is exp.EQ or (null_safe and type(conjunct) is exp.NullSafeEQ):
+            lefts, rights = _members(conjunct.this), _members(conjunct.expression)
+            if len(lefts) == len(rights):
+                for one, other in zip(lefts, rights, strict=True):
+                    left, right = column_id(one), column_id(other)
+                    if left is not None and right is not None and linkable(left, right, types):
+                        pairs.append((left, right))
+    return pairs
+
+
+def _members(expr: exp.Expression) -> list[exp.Expression]:
+    return list(expr.expressions) if isinstance(expr, exp.Tuple) else [expr]
+
+
+def linkable(left: ColumnId, right: ColumnId, types: Types) -> bool:
+    """Whether `=` between them compares in the type that both are hashed in."""
+    one, other = types.get(left), types.get(right)
+    if one is None or other is None or one.type is None or other.type is None:
+        return False
+    if not is_binary(one.collation) or not is_binary(other.collation):
+        return False
+    family = type_family(one.type, "duckdb")
+    return family is type_family(other.type, "duckdb") and family not in _INEXACT
+
+
+def is_binary(collation: str | None) -> bool:
+    return collation is None or collation.upper() in ("BINARY", "C", "POSIX")

@@ -1,0 +1,117 @@
+"""narrow_gathers: only columns that the merge reads leave the shards.
+
+    Aggregate: max(t.v)             Aggregate: max(t.v)
+    └─ Gather                 =>    └─ Gather
+       └─ Filter t.x > 1               └─ Keep t.v
+          └─ Scan t: k, v, x              └─ Filter t.x > 1
+                                             └─ Scan t: k, v, x
+
+Sound: a column is dropped only where no node above mentions it. What compares or passes whole rows (DISTINCT,
+set operations, a statement kept whole) mentions all of them. It is not optional: hidden columns must not show.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Cte,
+    Distinct,
+    Gather,
+    Item,
+    Keep,
+    Node,
+    Project,
+    Raw,
+    Recursive,
+    SetOp,
+    Window,
+)
+from shardwise.plan.tree import columns_in, map_expressions, map_inputs, plan_of, subplan
+from shardwise.planner.bind.sources import HIDDEN
+from shardwise.planner.functions import is_volatile
+from shardwise.planner.pass_context import PlanContext
+
+Needed = frozenset[ColumnId]
+
+
+def narrow_gathers(plan: Node, ctx: PlanContext) -> Node:
+    return _narrow(plan, plan.output_ids)
+
+
+def _narrow(node: Node, needed: Needed) -> Node:
+    if isinstance(node, Gather):
+        return _gather(node, needed)
+    if isinstance(node, Raw):
+        return map_inputs(node, lambda table: _narrow(table, _shown(table)))
+    node = _only(node, needed)
+    node = map_expressions(node, _in_expression)
+    if isinstance(node, SetOp | Cte | Recursive | Distinct):
+        # The body of a Cte gives its outputs, all arms and the definition give all of theirs.
+        return map_inputs(node, lambda n: _narrow(n, n.output_ids if n.output_ids - needed else needed))
+    read = needed.union(*(columns_in(e) for e in node.expressions))
+    lateral = needed.union(*(_free(n) for n in node.inputs))
+    return map_inputs(node, lambda n: _narrow(n, (read | lateral) & n.output_ids))
+
+
+def _free(node: Node) -> Needed:
+    from shardwise.plan.tree import free_columns
+
+    return free_columns(node)
+
+
+def _shown(table: Node) -> Needed:
+    return frozenset(id for id in table.output_ids if id.name not in HIDDEN)
+
+
+def _gather(node: Gather, needed: Needed) -> Gather:
+    inner = node.input
+    kept = tuple(o for o in inner.outputs if o.id in needed) or inner.outputs[:1]
+    if isinstance(inner, Project) and len(kept) < len(inner.items) and not any(is_volatile(i.expr) for i in inner.items):
+        names = {o.id.name for o in kept}
+        return node.but(input=inner.but(items=tuple(i for i in inner.items if i.name in names)))
+    if len(kept) < len(inner.outputs):
+        return node.but(input=Keep(input=inner, columns=kept))
+    return node
+
+
+def _only(node: Node, needed: Needed) -> Node:
+    """Computed columns that nothing reads are not computed."""
+    if isinstance(node, Project):
+        return _items(node, node.items, needed, "items", at_least_one=True)
+    if isinstance(node, Aggregate):
+        return _items(node, node.calls, needed, "calls", at_least_one=not node.keys)
+    if isinstance(node, Window):
+        return _items(node, node.items, needed, "items", at_least_one=True)
+    return node
+
+
+def _items(
+    node: Project | Aggregate | Window, items: tuple[Item, ...], needed: Needed, field: str, *, at_least_one: bool
+) -> Node:
+    kept = tuple(i for i in items if ColumnId(node.rel, i.name) in needed or is_volatile(i.expr))
+    if not kept and at_least_one:
+        kept = items[:1]
+    return node if len(kept) == len(items) else node.but(**{field: kept})
+
+
+def _in_expression(expr: exp.Expression) -> exp.Expression:
+    """A subquery gives all its columns, but EXISTS reads none of them."""
+    if expr.find(exp.Subquery) is None:
+        return expr
+    changed = False
+
+    def swap(part: exp.Expression) -> exp.Expression:
+        nonlocal changed
+        plan = plan_of(part)
+        if plan is None:
+            return part
+        exists = isinstance(part.parent, exp.Exists)
+        after = _narrow(plan, frozenset(o.id for o in plan.outputs[:1]) if exists else plan.output_ids)
+        changed = changed or after is not plan
+        return part if after is plan else subplan(after)
+
+    after = expr.transform(swap)
+    return after if changed else expr

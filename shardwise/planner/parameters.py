@@ -1,0 +1,128 @@
+"""The statement's parameters: numbered or named by the user, bound by name everywhere after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlglot import exp
+
+from shardwise.errors import ProgrammingError, Reason
+
+Given = Sequence[Any] | Mapping[str, Any] | None
+
+
+def literal_of(value: Any) -> exp.Expression | None:
+    """A parameter's value as a constant of its type, for reasoning only (never sent); None if it has no such form.
+
+    >>> literal_of(5).sql(), literal_of("x").sql("duckdb")
+    ('5', "CAST('x' AS TEXT)")
+    """
+    if value is None:
+        return exp.Null()
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, int):
+        return exp.Literal.number(value) if value >= 0 else exp.Neg(this=exp.Literal.number(-value))
+    if isinstance(value, Decimal) and value.is_finite():
+        number = exp.Literal.number(format(abs(value), "f"))
+        return exp.Neg(this=number) if value.is_signed() else number
+    for python, name in ((str, "VARCHAR"), (datetime, None), (date, "DATE"), (time, "TIME"), (UUID, "UUID")):
+        if isinstance(value, python):
+            if python is datetime:
+                name = "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
+            return exp.cast(exp.Literal.string(str(value)), str(name), dialect="duckdb")
+    return None
+
+
+@dataclass
+class Parameters:
+    """The values given, and those the statement uses so far.
+
+    `?` and `$1` are positions, `:x` and `$x` names. After binding each is `$p1` or `$x`, and
+    `values` holds what is bound under that name.
+    """
+
+    given: Given = None
+    values: dict[str, Any] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+
+    def use(self, placeholder: exp.Expression) -> exp.Expression:
+        """The bound form of a placeholder."""
+        name = self._name(placeholder)
+        if name not in self.values:
+            self.values[name] = self._value(name)
+        return exp.Placeholder(this=name)
+
+    def expand_in(self, condition: exp.Expression) -> exp.Expression:
+        """`x IN ?` and `x IN (?)` with a list value: one parameter for each member; none is FALSE or TRUE."""
+        members: list[exp.Expression] = []
+        listed = False
+        field_ = condition.args.get("field")
+        for member in [field_] if field_ is not None else condition.expressions:
+            inner = member.this if isinstance(member, exp.Paren) else member
+            value = self.values.get(inner.name) if isinstance(inner, exp.Placeholder) else None
+            if isinstance(value, list | tuple | set | frozenset):
+                listed = True
+                members += [self._member(inner.name, i, v) for i, v in enumerate(value)]
+            else:
+                members.append(member)
+        if not listed:
+            return condition
+        if not members:
+            return exp.false()
+        return exp.In(this=condition.this, expressions=members)
+
+    def bind_value(self, name: str, value: Any) -> exp.Expression:
+        """A further value, under a name of the planner's own."""
+        self.values[name] = value
+        return exp.Placeholder(this=name)
+
+    def used_in(self, *expressions: exp.Expression) -> dict[str, Any]:
+        """The values that the expressions mention."""
+        names = {p.name for e in expressions for p in e.find_all(exp.Placeholder)}
+        return {name: self.values[name] for name in self.values if name in names}
+
+    def check_all_used(self) -> None:
+        """Too many positional values is the caller's mistake; further names in a mapping are not."""
+        if isinstance(self.given, Sequence) and len(self.given) > len(self._used):
+            raise self._count_error(len(self._used))
+
+    def _member(self, name: str, index: int, value: Any) -> exp.Expression:
+        self.values[f"{name}_{index}"] = value
+        return exp.Placeholder(this=f"{name}_{index}")
+
+    def _name(self, placeholder: exp.Expression) -> str:
+        inner = placeholder.this
+        name = inner.name if isinstance(inner, exp.Expression) else str(inner)
+        return f"p{name}" if name.isdigit() else name
+
+    def _value(self, name: str) -> Any:
+        position = name[1:] if name[:1] == "p" and name[1:].isdigit() else None
+        if position is not None and not isinstance(self.given, Mapping):
+            values = self.given or ()
+            self._used.add(name)
+            if int(position) > len(values):
+                raise self._count_error(int(position))
+            return values[int(position) - 1]
+        if not isinstance(self.given, Mapping) or name not in self.given:
+            raise ProgrammingError(
+                f'the statement\'s parameter ":{name}" was given no value',
+                reason=Reason.PARAMETERS,
+                hint='Pass a mapping with that key, such as {"' + name + '": …}',
+                sqlstate="07001",
+            )
+        return self.given[name]
+
+    def _count_error(self, wanted: int) -> ProgrammingError:
+        given = len(self.given or ())
+        return ProgrammingError(
+            f"the statement has {wanted}{'' if given > wanted else ' or more'} parameters, {given} were given",
+            reason=Reason.PARAMETERS,
+            hint="Pass one value for each ?",
+            sqlstate="07001",
+        )

@@ -1,0 +1,38 @@
+"""What a pass may ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog
+from shardwise.plan.nodes import ColumnId, Node, Output
+from shardwise.plan.route import Note
+from shardwise.plan.tree import walk
+from shardwise.planner.bind.names import Names
+from shardwise.planner.parameters import Parameters
+
+
+@dataclass
+class PlanContext:
+    """What passes may ask: the catalog, the parameters' values, and types of columns.
+
+    `notes` collects what was not done, and why, under the fragment or the statement it is about.
+    """
+
+    catalog: Catalog
+    parameters: Parameters
+    names: Names
+    types: dict[ColumnId, Output] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+
+    def learn(self, plan: Node) -> None:
+        """Registers the declared types of every column; identities are unique in a statement."""
+        for node in walk(plan):
+            for output in node.outputs:
+                self.types.setdefault(output.id, output)
+
+    def type_of(self, column: exp.Column) -> str | None:
+        output = self.types.get(ColumnId(column.table, column.name))
+        return output.type if output is not None else None

@@ -1,0 +1,63 @@
+"""The passes in their order, and the runner: the only part that knows them by name.
+
+A pass is a function `(plan, ctx) -> plan` in a file of its name. It returns the very same object when it had nothing
+to do. The runner leaves out those that are switched off, checks what must hold after each, and records steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from shardwise.errors import InternalError
+from shardwise.plan.nodes import Node
+from shardwise.plan.verify import verify
+from shardwise.planner.narrow_gathers import narrow_gathers
+from shardwise.planner.order_joins import order_joins
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.place_gathers import place_gathers
+from shardwise.planner.prune_slots import prune_slots
+from shardwise.planner.push_distinct import push_distinct
+from shardwise.planner.push_filters import push_filters
+from shardwise.planner.push_limit import push_limit
+from shardwise.planner.split_aggregates import split_aggregates
+
+Pass = Callable[[Node, PlanContext], Node]
+
+PASSES: tuple[Pass, ...] = (
+    push_filters,
+    prune_slots,
+    order_joins,
+    place_gathers,
+    split_aggregates,
+    push_distinct,
+    push_limit,
+    narrow_gathers,
+)
+"""The order of the passes is this tuple."""
+
+OPTIONAL = tuple(p.__name__ for p in PASSES if p not in (place_gathers, narrow_gathers))
+"""Passes that may be switched off by name: the answer is the same, more rows move."""
+
+
+def run(
+    plan: Node, passes: Iterable[Pass], ctx: PlanContext, *, disabled: Iterable[str] = (), check: bool = True
+) -> tuple[Node, list[tuple[str, Node]]]:
+    """The plan after all passes, and a step (pass, plan) for each that changed it."""
+    off = frozenset(disabled)
+    steps: list[tuple[str, Node]] = []
+    ctx.learn(plan)
+    for one in passes:
+        name = one.__name__
+        if name in off:
+            continue
+        after = one(plan, ctx)
+        if after is plan:
+            continue
+        ctx.learn(after)
+        if check:
+            problem = verify(after, like=plan)
+            if problem is not None:
+                raise InternalError(f"the pass {name} broke the plan: {problem}")
+        steps.append((name, after))
+        plan = after
+    return plan, steps

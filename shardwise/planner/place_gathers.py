@@ -1,0 +1,57 @@
+"""place_gathers: the border between shards and merge.
+
+    Join a.x = b.x                Join a.x = b.x
+    ├─ Scan a               =>    ├─ Gather
+    └─ Scan b                     │  └─ Scan a
+                                  └─ Gather
+                                     └─ Scan b
+
+Every largest tree whose rows are somewhere on the shards (`distribution`) becomes a fragment; what is above
+runs in the merge. Copies are read from one shard, the same for the whole statement. A tree that reads
+columns of an outer row cannot leave on its own: its parts do.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from shardwise.errors import InternalError
+from shardwise.plan.nodes import Cte, Gather, Node, Raw, Recursive, Scan
+from shardwise.plan.tree import free_columns, map_expressions, map_inputs, map_plans, names_read, walk
+from shardwise.planner.distribution import Analysis, At, Copied, Merged, Split
+from shardwise.planner.pass_context import PlanContext
+
+
+def place_gathers(plan: Node, ctx: PlanContext) -> Node:
+    numbers = count(1)
+    analysis = Analysis(plan, ctx.catalog)
+    return _place(plan, analysis, numbers)
+
+
+def _place(node: Node, analysis: Analysis, numbers: count[int]) -> Node:
+    where = analysis.of(node)
+    alone = not free_columns(node) and not _reads_outside(node)
+    if alone and isinstance(where, Split):
+        return Gather(input=node, fragment=f"f{next(numbers)}", shards=where.shards)
+    if alone and isinstance(where, Copied) and where.shards is not None and _reads_tables(node):
+        return Gather(input=node, fragment=f"f{next(numbers)}", shards=where.shards[:1])
+    if isinstance(node, Scan):
+        raise InternalError(f"place_gathers: the scan of {node.table.name} stayed in the merge")
+    if isinstance(node, Raw):
+        return node.but(tables=tuple(_place(t, analysis, numbers) for t in node.tables))
+
+    def below(inner: Node) -> Node:
+        return _place(inner, analysis, numbers)
+
+    return map_expressions(map_inputs(node, below), lambda e: map_plans(e, below))
+
+
+def _reads_tables(node: Node) -> bool:
+    return any(isinstance(n, Scan) for n in walk(node))
+
+
+def _reads_outside(node: Node) -> bool:
+    """Whether it reads a WITH item, or a recursion's own rows, that is defined above it."""
+    defined = {n.name for n in walk(node) if isinstance(n, Cte | Recursive)}
+    return bool(names_read(node) - defined)
+

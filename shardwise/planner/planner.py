@@ -1,0 +1,189 @@
+"""SQL + catalog → plan. A pure function: no I/O, no clock, no engine.
+
+    planner = Planner(catalog)
+    statement = planner.prepare("SELECT … WHERE id = ?")
+    plan = statement.plan([5], context=Context(now=…))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+from shardwise.catalog.model import Catalog
+from shardwise.errors import (
+    NotSupportedError,
+    Position,
+    ProgrammingError,
+    Reason,
+    SQLSyntaxError,
+    Unplannable,
+)
+from shardwise.options import Options
+from shardwise.plan.nodes import Node, Output
+from shardwise.plan.route import Note
+from shardwise.plan.run import Plan
+from shardwise.plan.tree import walk
+from shardwise.planner.allowed import check_allowed
+from shardwise.planner.bind import Binder, Unmodelled
+from shardwise.planner.bind.names import Names
+from shardwise.planner.bind.raw import bind_whole
+from shardwise.planner.context import Context
+from shardwise.planner.parameters import Given, Parameters
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.passes import PASSES, run
+from shardwise.planner.render import render
+
+Locals = Mapping[str, tuple[Output, ...]]
+
+_QUERIES = (exp.Query, exp.Values)
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Plans statements against one catalog. Threads may share it."""
+
+    catalog: Catalog
+
+    def prepare(self, sql: str, *, locals: Locals | None = None) -> Statement:
+        """Parses one statement. `locals` are relations registered with the merge, by name.
+
+        Raises SQLSyntaxError with the position, NotSupportedError for what is no query.
+        """
+        if self.catalog.dialect != "duckdb":
+            raise NotSupportedError(
+                f'the query dialect "{self.catalog.dialect}" is not supported yet',
+                hint="Write CREATE CATALOG … DIALECT duckdb",
+            )
+        ast = parse(sql)
+        return Statement(self, sql, ast, dict(locals or {}))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A parsed statement; `plan` makes a plan for given parameters, any number of times."""
+
+    planner: Planner
+    sql: str
+    ast: exp.Expression
+    locals: Locals = field(default_factory=dict)
+    kind: str = "query"
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables and views it names, each once, in no order of meaning; WITH items are not among them."""
+        with_items = {c.alias.lower() for c in self.ast.find_all(exp.CTE)}
+        named = (t for t in self.ast.find_all(exp.Table) if isinstance(t.this, exp.Identifier))
+        return tuple(dict.fromkeys(t.name for t in named if t.db or t.name.lower() not in with_items))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters: positions as "1", "2", …, or names."""
+        found = (p.this if isinstance(p.this, str) else p.name for p in self.ast.find_all(exp.Placeholder))
+        return tuple(dict.fromkeys(str(p) for p in found))
+
+    @property
+    def columns(self) -> tuple[tuple[str, str | None], ...]:
+        """The result's columns, as far as they are known without parameters and without an engine."""
+        given = {name: None for name in self.parameters if not name.isdigit()} or [None] * len(self.parameters)
+        return self.plan(given).columns
+
+    def plan(self, params: Given = None, *, context: Context | None = None, options: Options | None = None) -> Plan:
+        """The plan for these parameters.
+
+        Raises ProgrammingError for a wrong number of parameters, UnknownName, Unplannable.
+        """
+        return make_plan(self, params, context or Context(), options or Options())
+
+
+def make_plan(statement: Statement, params: Given, context: Context, options: Options) -> Plan:
+    catalog = statement.planner.catalog
+    parameters = Parameters(params)
+    names = Names()
+    binder = Binder(catalog, context, parameters, statement.locals, names)
+    notes: list[Note] = []
+    try:
+        bound = binder.query(statement.ast, None)
+    except Unmodelled as unmodelled:
+        parameters = Parameters(params)
+        names = Names()
+        binder = Binder(catalog, context, parameters, statement.locals, names)
+        bound = bind_whole(binder, statement.ast, unmodelled.what)
+        notes.append(Note("statement-kept-whole", f"{unmodelled.what} is not modelled: the statement runs as it is"))
+    parameters.check_all_used()
+    ctx = PlanContext(catalog=catalog, parameters=parameters, names=names, notes=notes)
+    root, steps = run(bound.node, PASSES, ctx, disabled=options.disable_passes)
+    plan = render(root, bound.names, ctx, sql=statement.sql, steps=tuple(steps))
+    if options.scatter == "refuse":
+        refuse_scatter(plan)
+    return plan
+
+
+def refuse_scatter(plan: Plan) -> None:
+    """With scatter="refuse", a statement that asks more than one shard is an error that says why it would."""
+    shards = plan.shards
+    if len(shards) > 1:
+        why = next((n.sentence for f in plan.fragments for n in f.route.why), "nothing limits it to one shard")
+        raise Unplannable(
+            f"the statement would ask {len(shards)} shards, and scatter is refused: {why}",
+            reason=Reason.SCATTER_REFUSED,
+            hint="Compare the shard key with a value, or allow it: scatter='allow'",
+        )
+
+
+def parse(sql: str) -> exp.Expression:
+    """One query of the duckdb dialect; `?` are numbered in the order they are written."""
+    try:
+        dialect = sqlglot.Dialect.get_or_raise("duckdb")
+        tokens = number_placeholders(dialect.tokenize(sql))
+        trees = [t for t in dialect.parser().parse(tokens, sql) if t is not None]
+    except TokenError as error:
+        raise SQLSyntaxError(f"the text cannot be read as SQL: {error}") from error
+    except ParseError as error:
+        raise _syntax_error(error) from error
+    except RecursionError as error:
+        raise SQLSyntaxError("the statement is nested too deeply to be read") from error
+    except SqlglotError as error:
+        raise SQLSyntaxError(str(error)) from error
+    if len(trees) != 1:
+        raise ProgrammingError(f"one statement is wanted, {len(trees)} were given")
+    tree = trees[0]
+    if not isinstance(tree, _QUERIES):
+        raise NotSupportedError(
+            f"{tree.key.upper()} is not supported: only queries are",
+            hint="shardwise reads; write through the sources themselves",
+        )
+    check_allowed(tree)
+    return tree
+
+
+def _syntax_error(error: ParseError) -> SQLSyntaxError:
+    first = error.errors[0] if error.errors else {}
+    position = None
+    if first.get("line"):
+        highlight = first.get("highlight") or ""
+        position = Position(first["line"], max(1, first["col"] - len(highlight) + 1), max(1, len(highlight)))
+    message = first.get("description") or str(error)
+    near = f' near "{first["highlight"]}"' if first.get("highlight") else ""
+    return SQLSyntaxError(f"syntax error{near}: {message.rstrip('.')}", position=position)
+
+
+def number_placeholders(tokens):  # type: ignore[no-untyped-def]
+    """`?` as `$1`, `$2`, … so that their order does not depend on how the tree is walked."""
+    from sqlglot.tokens import Token, TokenType
+
+    numbered, count = [], 0
+    for token in tokens:
+        if token.token_type is TokenType.PLACEHOLDER and token.text == "?":
+            count += 1
+            where = {"line": token.line, "col": token.col, "start": token.start, "end": token.end}
+            numbered.append(Token(TokenType.PARAMETER, "$", **where))
+            numbered.append(Token(TokenType.NUMBER, str(count), **where))
+        else:
+            numbered.append(token)
+    return numbered
+

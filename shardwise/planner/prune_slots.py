@@ -1,0 +1,72 @@
+"""prune_slots: a scan is read only where its predicates may hold.
+
+    Filter u.id = 5                      Filter u.id = 5
+    └─ Scan u on s0, s1, s2        =>    └─ Scan u on s2
+
+Sound: only predicates that push_filters brought to the scan count, and `prune.slots_of` widens on whatever it
+does not understand. A scan of no slot is Empty: it owes what an empty table owes.
+SELECT * FROM a LEFT JOIN b ON a.k = b.k WHERE b.k IS NULL must not prune b to the NULLs: that predicate stays above.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Sharded
+from shardwise.plan.nodes import Empty, Filter, Node, Scan
+from shardwise.plan.route import Note, Route
+from shardwise.plan.tree import rewrite
+from shardwise.planner.parameters import literal_of
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.prune import slots_of
+
+Conjuncts = tuple[exp.Expression, ...]
+
+
+def prune_slots(plan: Node, ctx: PlanContext) -> Node:
+    def change(node: Node) -> Node:
+        if isinstance(node, Filter) and isinstance(node.input, Scan):
+            scan = _pruned(node.input, node.conjuncts, ctx)
+            return node if scan is node.input else node.but(input=scan)
+        return node
+
+    return rewrite(plan, change)
+
+
+def _pruned(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
+    known = tuple(_with_values(c, ctx) for c in conjuncts)
+    placement = scan.table.placement
+    route = scan.route
+    slots = scan.slots
+    why: list[Note] = []
+    shards = route.shards
+    if isinstance(placement, Sharded):
+        sharding = ctx.catalog.sharding(placement.sharding)
+        sources = {s: ctx.catalog.source_of(s) for s in shards} if _names_source(known) else None
+        pruned = slots_of(known, rel=scan.rel, table=scan.table, sharding=sharding, sources=sources)
+        why += [Note(str(n.slug), n.sentence) for n in pruned.reasons]
+        slots = pruned.slots
+        found = set(sharding.shards_of(pruned.slots))
+        shards = tuple(s for s in shards if s in found)
+    if shards == route.shards:
+        return scan if not why else scan.but(route=Route(shards=shards, total=route.total, why=tuple(why)))
+    if not shards:
+        return Empty(rel=scan.rel, columns=scan.columns)
+    return scan.but(slots=slots, route=Route(shards=shards, total=route.total, why=tuple(why)))
+
+
+def _names_source(conjuncts: Conjuncts) -> bool:
+    return any(c.name == "_source" for e in conjuncts for c in e.find_all(exp.Column))
+
+
+def _with_values(conjunct: exp.Expression, ctx: PlanContext) -> exp.Expression:
+    """For reasoning only: parameters as the constants they are. What is sent keeps the parameter."""
+    if conjunct.find(exp.Placeholder) is None:
+        return conjunct
+
+    def swap(part: exp.Expression) -> exp.Expression:
+        if isinstance(part, exp.Placeholder) and part.name in ctx.parameters.values:
+            return literal_of(ctx.parameters.values[part.name]) or part
+        return part
+
+    return conjunct.copy().transform(swap)

@@ -1,0 +1,35 @@
+"""push_distinct: duplicates go before they are moved.
+
+    Distinct            Distinct
+    └─ Gather     =>    └─ Gather
+       └─ X                └─ Distinct
+                              └─ X
+
+The outer one stays: a row may be on several shards. Likewise for the arms of UNION, INTERSECT and EXCEPT, which treat
+equal rows as one, and for DISTINCT ON, in the same order on both sides: the first row of all is the first of its shard.
+"""
+
+from __future__ import annotations
+
+from shardwise.plan.nodes import Distinct, Gather, Node, SetOp
+from shardwise.plan.tree import rewrite
+from shardwise.planner.pass_context import PlanContext
+
+
+def push_distinct(plan: Node, ctx: PlanContext) -> Node:
+    def change(node: Node) -> Node:
+        if isinstance(node, Distinct) and isinstance(node.input, Gather):
+            return node.but(input=_distinct(node.input, node))
+        if isinstance(node, SetOp) and not node.all:
+            arms = tuple(_distinct(a, Distinct(input=a)) if isinstance(a, Gather) else a for a in node.arms)
+            return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
+        return node
+
+    return rewrite(plan, change)
+
+
+def _distinct(gather: Gather, like: Distinct) -> Gather:
+    inner = gather.input
+    if isinstance(inner, Distinct):
+        return gather
+    return gather.but(input=like.but(input=inner))

@@ -1,0 +1,292 @@
+"""push_filters: each predicate moves down to the lowest node it may run at.
+
+    Filter a.v > 3 AND a.k = b.k         Join a.k = b.k
+    └─ Join                        =>    ├─ Filter a.v > 3
+       ├─ Scan a                         │  └─ Scan a
+       └─ Scan b                         └─ Scan b
+
+A predicate passes only what treats equal rows alike: Project, Sort, and by their grouping columns Aggregate,
+Distinct, Window; every arm of a set operation; both sides of an inner join; the preserved side of an outer
+one from WHERE, its null side from ON. Not LIMIT: SELECT * FROM (SELECT * FROM t ORDER BY v LIMIT 10) q
+WHERE k = 5 has at most one of ten rows. It moves past a join only if it cannot fail: the join may be what keeps
+CAST(v AS INT) from meeting a word. Nothing volatile moves.
+
+What `=` of an inner join (or, from the preserved to the null side, of a left one) makes equal is told to
+both sides: a.k = b.k AND a.k = 5 reaches b as b.k = 5. Never back: the null side of a LEFT JOIN keeps
+its own condition to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Distinct,
+    Filter,
+    Item,
+    Join,
+    Node,
+    Project,
+    Scan,
+    SetOp,
+    Sort,
+    Window,
+)
+from shardwise.plan.tree import (
+    column,
+    column_id,
+    columns_in,
+    free_columns,
+    map_expressions,
+    map_inputs,
+    map_plans,
+    plan_of,
+    plans_in,
+    replace_columns,
+    walk,
+)
+from shardwise.planner.determinism import is_deterministic
+from shardwise.planner.equivalence import Equivalence, equalities, equivalence
+from shardwise.planner.functions import can_fail, is_constant, is_volatile, rejects_null
+from shardwise.planner.pass_context import PlanContext
+
+Conjuncts = tuple[exp.Expression, ...]
+
+
+def push_filters(plan: Node, ctx: PlanContext) -> Node:
+    return _Push(ctx).down(plan, ())
+
+
+class _Push:
+    def __init__(self, ctx: PlanContext) -> None:
+        self.ctx = ctx
+
+    def down(self, node: Node, coming: Conjuncts) -> Node:
+        """`node` filtered by `coming`, each conjunct as low as it may go."""
+        node = map_expressions(node, lambda e: map_plans(e, lambda p: self.down(p, ())))
+        step = _STEPS.get(type(node))
+        if step is None:
+            return _filtered(map_inputs(node, lambda n: self.down(n, ())), coming)
+        return step(self, node, coming)
+
+    # What passes, and how
+
+    def _filter(self, node: Filter, coming: Conjuncts) -> Node:
+        merged = tuple(dict.fromkeys(node.conjuncts + coming))
+        below = self.down(node.input, merged)
+        if isinstance(below, Filter) and below.input is node.input and below.conjuncts == node.conjuncts:
+            return node
+        return below
+
+    def _project(self, node: Project, coming: Conjuncts) -> Node:
+        by = {ColumnId(node.rel, item.name): item.expr for item in node.items}
+        fixed = {id for id, e in by.items() if is_volatile(e) or e.find(exp.Subquery, exp.Explode)}
+        passing, staying = _sorted(coming, lambda c: not columns_in(c) & fixed and _is_movable(c, self.ctx))
+        return self._over(node, tuple(replace_columns(c, by) for c in passing), staying)
+
+    def _sort(self, node: Sort, coming: Conjuncts) -> Node:
+        passing, staying = _sorted(coming, lambda c: _is_deterministic(c))
+        return self._over(node, passing, staying)
+
+    def _by_columns(self, node: Distinct | Window | Aggregate, coming: Conjuncts) -> Node:
+        free = _grouping(node)
+        passing, staying = _sorted(
+            coming, lambda c: _mine(c, node) <= free.keys() and bool(_mine(c, node)) and _is_movable(c, self.ctx)
+        )
+        return self._over(node, tuple(replace_columns(c, free) for c in passing), staying)
+
+    def _set_operation(self, node: SetOp, coming: Conjuncts) -> Node:
+        declared = {o.id for o in node.outputs if o.type is not None}
+        passing, staying = _sorted(
+            coming, lambda c: _mine(c, node) <= declared and _is_movable(c, self.ctx) and not c.find(exp.Subquery)
+        )
+        arms = []
+        for arm in node.arms:
+            by = {o.id: column(a.id) for o, a in zip(node.outputs, arm.outputs, strict=True)}
+            arms.append(self.down(arm, tuple(replace_columns(c, by) for c in passing)))
+        if any(new is not old for new, old in zip(arms, node.arms, strict=True)):
+            node = node.but(arms=tuple(arms))
+        return _filtered(node, staying)
+
+    def _over(self, node: Node, passing: Conjuncts, staying: Conjuncts) -> Node:
+        return _filtered(map_inputs(node, lambda n: self.down(n, passing)), staying)
+
+    # Joins
+
+    def _join(self, node: Join, coming: Conjuncts) -> Node:
+        node, coming = _simplified(node, coming)
+        if node.kind in ("inner", "cross"):
+            return self._inner(node, coming)
+        if node.kind not in ("left", "right", "semi", "anti"):
+            return self._over(node, (), coming)
+        kept, other = (node.right, node.left) if node.kind == "right" else (node.left, node.right)
+        mine, theirs = kept.output_ids, other.output_ids
+        passing, staying = _sorted(coming, lambda c: not columns_in(c) & theirs and self._may_pass(c))
+        to_other, on = _sorted(node.on, lambda c: not columns_in(c) & mine and self._may_pass(c))
+        if node.kind == "semi":
+            to_kept, on = _sorted(on, lambda c: not columns_in(c) & theirs and self._may_pass(c))
+            passing += to_kept
+        if node.lateral:
+            to_other, on = (), node.on
+        told = () if node.lateral else self._told(passing, equivalence(kept, self.ctx.types), on, theirs)
+        new_kept = self.down(kept, passing)
+        new_other = self.down(other, to_other + told)
+        left, right = (new_other, new_kept) if node.kind == "right" else (new_kept, new_other)
+        return _filtered(_joined(node, left, right, on), staying)
+
+    def _inner(self, node: Join, coming: Conjuncts) -> Node:
+        left, right = node.left.output_ids, node.right.output_ids
+        staying: list[exp.Expression] = []
+        on: list[exp.Expression] = []
+        sides: tuple[list[exp.Expression], list[exp.Expression]] = ([], [])
+        for conjunct, is_on in [*((c, True) for c in node.on), *((c, False) for c in coming)]:
+            read = columns_in(conjunct)
+            to_left, to_right = not read & right, not read & left and not node.lateral
+            home = on if is_on or (read & left and read & right and _is_deterministic(conjunct)) else staying
+            if not self._may_pass(conjunct) or not (to_left or to_right) or not read & (left | right):
+                home.append(conjunct)
+            else:
+                sides[0 if to_left else 1].append(conjunct)
+        if not node.lateral:
+            everything = [*sides[0], *sides[1]]
+            known = equivalence(node.left, self.ctx.types).joined(equivalence(node.right, self.ctx.types))
+            sides[0].extend(self._told(everything, known, on, left))
+            sides[1].extend(self._told(everything, known, on, right))
+        new = _joined(node, self.down(node.left, tuple(sides[0])), self.down(node.right, tuple(sides[1])), tuple(on))
+        return _filtered(new, tuple(staying))
+
+    def _may_pass(self, conjunct: exp.Expression) -> bool:
+        return _is_movable(conjunct, self.ctx)
+
+    def _told(
+        self, known_true: Iterable[exp.Expression], known: Equivalence, on: Iterable[exp.Expression], side: frozenset[ColumnId]
+    ) -> Conjuncts:
+        """The simple predicates on a column of the other side, over the columns of `side` that equal it."""
+        both = known.with_pairs(equalities(on, self.ctx.types))
+        told = []
+        for conjunct in known_true:
+            read = columns_in(conjunct)
+            if len(read) != 1 or conjunct.find(exp.Subquery) or not _is_simple(conjunct):
+                continue
+            (id,) = read
+            if id in side:
+                continue
+            for same in sorted(both.same_as(id) & side):
+                told.append(replace_columns(conjunct, {id: column(same)}))
+        return tuple(dict.fromkeys(told))
+
+
+def _simplified(node: Join, coming: Conjuncts) -> tuple[Join, Conjuncts]:
+    """WHERE that rejects the null-extended row makes an outer join an inner one."""
+    if node.kind not in ("left", "right", "full"):
+        return node, coming
+    null_left = node.kind in ("right", "full") and _rejected(coming, node.left)
+    null_right = node.kind in ("left", "full") and _rejected(coming, node.right)
+    if node.kind == "full":
+        kind = "inner" if null_left and null_right else "left" if null_left else "right" if null_right else "full"
+    else:
+        kind = "inner" if null_left or null_right else node.kind
+    return (node if kind == node.kind else node.but(kind=kind)), coming
+
+
+def _rejected(coming: Conjuncts, side: Node) -> bool:
+    return any(not c.find(exp.Subquery) and rejects_null(c, set(side.output_ids)) for c in coming)
+
+
+def _joined(node: Join, left: Node, right: Node, on: Conjuncts) -> Join:
+    kind = "inner" if node.kind == "cross" and on else node.kind
+    if left is node.left and right is node.right and on == node.on and kind == node.kind:
+        return node
+    return node.but(kind=kind, left=left, right=right, on=on)
+
+
+def _filtered(node: Node, conjuncts: Conjuncts) -> Node:
+    return Filter(input=node, conjuncts=tuple(dict.fromkeys(conjuncts))) if conjuncts else node
+
+
+def _sorted(conjuncts: Conjuncts, passes: Callable[[exp.Expression], bool]) -> tuple[Conjuncts, Conjuncts]:
+    passing = tuple(c for c in conjuncts if passes(c))
+    return passing, tuple(c for c in conjuncts if c not in passing)
+
+
+def _mine(conjunct: exp.Expression, node: Node) -> frozenset[ColumnId]:
+    return columns_in(conjunct) & node.output_ids
+
+
+def _grouping(node: Distinct | Window | Aggregate) -> dict[ColumnId, exp.Expression]:
+    """The output columns that are equal in all rows that the node compares, and what they are below it."""
+    if isinstance(node, Aggregate):
+        in_all = set(range(len(node.keys)))
+        for members in node.sets or ():
+            in_all &= set(members)
+        return {ColumnId(node.rel, node.keys[i].name): node.keys[i].expr for i in sorted(in_all)}
+    if isinstance(node, Window):
+        ids: set[ColumnId] = set(node.input.output_ids)
+        for item in node.items:
+            ids &= {id for e in item.expr.args.get("partition_by") or () if (id := column_id(e)) is not None}
+        return {id: column(id) for id in ids}
+    if node.on is None:
+        return {id: column(id) for id in node.output_ids}
+    return {id: column(id) for e in node.on if (id := column_id(e)) is not None}
+
+
+def _is_deterministic(conjunct: exp.Expression) -> bool:
+    return not is_volatile(conjunct) and all(is_deterministic(p) for p in plans_in(conjunct))
+
+
+def _is_movable(conjunct: exp.Expression, ctx: PlanContext) -> bool:
+    """Deterministic, and cannot fail on a row that what it passes would have dropped."""
+    if not _is_deterministic(conjunct):
+        return False
+    plans = list(plans_in(conjunct))
+    if not plans:
+        return not can_fail(conjunct, ctx.type_of)
+    if any(free_columns(p) and not _cannot_fail(p, ctx) for p in plans):
+        return False
+    return not can_fail(conjunct.copy().transform(lambda e: _stand_in(e)), ctx.type_of)
+
+
+def _cannot_fail(plan: Node, ctx: PlanContext) -> bool:
+    return not any(can_fail(e, ctx.type_of) for n in walk(plan) for e in n.expressions if not e.find(exp.Subquery))
+
+
+def _stand_in(part: exp.Expression) -> exp.Expression:
+    """For asking whether the rest can fail: a subquery as the constant it is, IN and EXISTS as a truth value."""
+    if isinstance(part, exp.Exists) and plan_of(part.this) is not None:
+        return exp.true()
+    if isinstance(part, exp.In) and part.args.get("query") is not None:
+        return exp.Is(this=part.this.copy(), expression=exp.Null())
+    if isinstance(part, exp.Any | exp.All) and plan_of(part.this) is not None:
+        return exp.Null()
+    plan = plan_of(part)
+    if plan is not None and not free_columns(plan):
+        return exp.Null()
+    return part
+
+
+def _is_simple(conjunct: exp.Expression) -> bool:
+    """A column compared with constants."""
+    if isinstance(conjunct, exp.EQ | exp.LT | exp.LTE | exp.GT | exp.GTE):
+        sides = (conjunct.this, conjunct.expression)
+        return any(type(a) is exp.Column and is_constant(b) for a, b in (sides, sides[::-1]))
+    if isinstance(conjunct, exp.In):
+        return type(conjunct.this) is exp.Column and all(is_constant(e) for e in conjunct.expressions or [exp.column("x")])
+    if isinstance(conjunct, exp.Between):
+        return type(conjunct.this) is exp.Column and is_constant(conjunct.args["low"]) and is_constant(conjunct.args["high"])
+    return False
+
+
+_STEPS: dict[type, Callable[..., Node]] = {
+    Filter: _Push._filter,
+    Project: _Push._project,
+    Sort: _Push._sort,
+    Distinct: _Push._by_columns,
+    Window: _Push._by_columns,
+    Aggregate: _Push._by_columns,
+    SetOp: _Push._set_operation,
+    Join: _Push._join,
+}

@@ -1,0 +1,92 @@
+"""push_limit: each shard stops after `count + offset` rows.
+
+    Limit 5 offset 2            Limit 5 offset 2
+    └─ Sort v             =>    └─ Sort v
+       └─ Gather                   └─ Gather
+          └─ T                        └─ Limit 7
+                                         └─ Sort v
+                                            └─ T
+
+Sound: among the first 7 rows of all, those of one shard are among its first 7. The outer Sort and Limit stay. Where
+groups or duplicates span shards an Aggregate or Distinct stands between, and the pattern does not match:
+SELECT g, count(*) FROM t GROUP BY g ORDER BY 2 DESC LIMIT 1 would lose a group. No bound is sent for a percentage, nor
+where count + offset is not known or overflows: LIMIT 18446744073709551615 OFFSET 3.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import Gather, Limit, Node, Project, SetOp, Sort
+from shardwise.plan.tree import column, columns_in, plans_in, replace_columns, rewrite
+from shardwise.planner.functions import is_volatile
+from shardwise.planner.pass_context import PlanContext
+
+_MOST = 2**62
+
+
+def push_limit(plan: Node, ctx: PlanContext) -> Node:
+    def change(node: Node) -> Node:
+        if not isinstance(node, Limit) or node.percent:
+            return node
+        bound = _bound(node, ctx)
+        if bound is None:
+            return node
+        below = _bounded(node.input, bound)
+        return node if below is node.input else node.but(input=below)
+
+    return rewrite(plan, change)
+
+
+def _bounded(node: Node, bound: int, keys: Sort | None = None) -> Node:
+    """`node`, of which only the first `bound` rows (in the order of `keys`) will be read."""
+    if isinstance(node, Sort) and keys is None:
+        if any(is_volatile(k.expr) or any(True for _ in plans_in(k.expr)) for k in node.keys):
+            return node
+        below = _bounded(node.input, bound, node)
+        return node if below is node.input else node.but(input=below)
+    if isinstance(node, Gather) and len(node.shards) > 1 and not isinstance(node.input, Limit):
+        inner: Node = node.input if keys is None else keys.but(input=node.input)
+        return node.but(input=Limit(input=inner, count=exp.Literal.number(bound)))
+    if isinstance(node, SetOp) and node.kind == "union" and node.all:
+        if keys is not None and not _compared_alike(node, keys):
+            return node
+        arms = tuple(_bounded(arm, bound, _over(arm, node, keys)) for arm in node.arms)
+        return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
+    if isinstance(node, Project) and not any(is_volatile(i.expr) or i.expr.find(exp.Subquery) for i in node.items):
+        if keys is not None and any(columns_in(k.expr) & node.output_ids for k in keys.keys):
+            return node
+        below = _bounded(node.input, bound, keys)
+        return node if below is node.input else node.but(input=below)
+    return node
+
+
+def _compared_alike(union: SetOp, keys: Sort) -> bool:
+    """Whether all arms declare the sort columns alike: 10 sorts after 9, '10' before '9'."""
+    declared = {o.id for o in union.outputs if o.type is not None}
+    return all(columns_in(k.expr) & union.output_ids <= declared for k in keys.keys)
+
+
+def _over(arm: Node, union: SetOp, keys: Sort | None) -> Sort | None:
+    """The order over the arm's own columns, which are the union's by position."""
+    if keys is None:
+        return None
+    by = {o.id: column(a.id) for o, a in zip(union.outputs, arm.outputs, strict=True)}
+    return keys.but(keys=tuple(k._replace(expr=replace_columns(k.expr, by)) for k in keys.keys))
+
+
+def _bound(node: Limit, ctx: PlanContext) -> int | None:
+    count = 0 if node.count is None else _number(node.count, ctx)
+    offset = 0 if node.offset is None else _number(node.offset, ctx)
+    if node.count is None or count is None or offset is None or not 0 <= count + offset < _MOST:
+        return None
+    return count + offset
+
+
+def _number(expr: exp.Expression, ctx: PlanContext) -> int | None:
+    if isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit():
+        return int(expr.name)
+    if isinstance(expr, exp.Placeholder):
+        value = ctx.parameters.values.get(expr.name)
+        return value if type(value) is int and value >= 0 else None
+    return None

@@ -1,0 +1,87 @@
+"""From the finished tree to a Plan: each Gather's tree becomes a fragment, the rest the merge's statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog
+from shardwise.plan.nodes import Gather, Local, Node, Raw, Scan
+from shardwise.plan.partitions import ShardTexts
+from shardwise.plan.route import Route
+from shardwise.plan.run import Fragment, Merge, Plan
+from shardwise.plan.sql import stream_names, to_query
+from shardwise.plan.tree import walk
+from shardwise.planner.pass_context import PlanContext
+
+DIALECT = "duckdb"
+
+
+def render(
+    root: Node,
+    names: Sequence[str],
+    ctx: PlanContext,
+    *,
+    sql: str,
+    steps: tuple[tuple[str, Node], ...],
+) -> Plan:
+    """The Plan of a tree whose Gathers are placed. `names` are the result's column names."""
+    gathers = [n for n in walk(root) if isinstance(n, Gather)]
+    whole = root if isinstance(root, Gather) and len(root.shards) == 1 else None
+    fragments = tuple(_fragment(g, ctx, names if g is whole else None) for g in gathers)
+    columns = tuple((n, o.type) for n, o in zip(names, root.outputs, strict=False))
+    return Plan(
+        sql=sql,
+        root=root,
+        fragments=fragments,
+        merge=None if whole is not None else _merge(root, names, ctx),
+        columns=columns,
+        catalog_version=ctx.catalog.version,
+        notes=tuple(ctx.notes),
+        steps=steps,
+    )
+
+
+def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> Fragment:
+    inner = gather.input
+    is_raw = isinstance(inner, Raw)
+    query = to_query(inner, _no_leaf, names if not is_raw else None)
+    slots = {n.rel: n.slots for n in walk(inner) if isinstance(n, Scan)}
+    texts = ShardTexts(query, ctx.catalog, slots)
+    shown = stream_names(inner) if names is None else tuple(names)
+    catalog: Catalog = ctx.catalog
+    return Fragment(
+        name=gather.fragment,
+        sql=query.sql(dialect=DIALECT),
+        columns=tuple((n, o.type) for n, o in zip(shown, inner.outputs, strict=False)),
+        route=_route(gather),
+        params=ctx.parameters.used_in(query),
+        text=texts.text,
+        source_of=catalog.source_of,
+    )
+
+
+def _route(gather: Gather) -> Route:
+    """Where it goes, and why to no fewer: what the scans' own routes say, each thing once."""
+    scans = [n for n in walk(gather.input) if isinstance(n, Scan)]
+    total = max((s.route.total for s in scans), default=len(gather.shards))
+    why = tuple(dict.fromkeys(note for s in scans for note in s.route.why)) if len(gather.shards) > 1 else ()
+    return Route(shards=gather.shards, total=max(total, len(gather.shards)), why=why)
+
+
+def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
+    query = to_query(root, _no_leaf, None if isinstance(root, Raw) else names)
+    nodes = list(walk(root))
+    return Merge(
+        sql=query.sql(dialect=DIALECT),
+        params=ctx.parameters.used_in(query),
+        inputs=tuple(n.fragment for n in nodes if isinstance(n, Gather)),
+        locals=tuple(dict.fromkeys(n.name for n in nodes if isinstance(n, Local))),
+    )
+
+
+def _no_leaf(node: Node) -> exp.Expression | None:
+    """Scans by their logical names, streams by their fragments', as `to_query` does of itself."""
+    return None
+

@@ -1,0 +1,104 @@
+"""split_aggregates: groups leave the shards, not rows.
+
+    Aggregate by t.city: sum(t.v)         Aggregate by p.city: sum(p.p0)
+    └─ Gather                       =>    └─ Gather
+       └─ Scan t                             └─ Aggregate by t.city: p0 = sum(t.v)
+                                                └─ Scan t
+
+Which partials, and what finishes them, says `aggregates`. What has no partials is grouped by its argument as well,
+and the merge repeats each row as often as it occurred. Grouping sets are made in the merge, over groups of their
+union; HAVING stays above: SELECT g FROM t GROUP BY g HAVING count(*) > 1 is true of no shard's part of a group.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, TableFunction
+from shardwise.plan.tree import column, plans_in, rewrite
+from shardwise.planner.aggregates import Combined, combine, is_aggregate
+from shardwise.planner.bind.scope import unique_names
+from shardwise.planner.functions import is_volatile
+from shardwise.planner.pass_context import PlanContext
+
+
+def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
+    def change(node: Node) -> Node:
+        if isinstance(node, Aggregate) and isinstance(node.input, Gather) and len(node.input.shards) > 1:
+            return _split(node, node.input, ctx) or node
+        return node
+
+    return rewrite(plan, change)
+
+
+def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
+    calls = [item.expr for item in node.calls if is_aggregate(item.expr)]
+    everything = [*calls, *(k.expr for k in node.keys)]
+    if any(is_volatile(e) for e in everything) or any(True for e in everything for _ in plans_in(e)):
+        return None
+    combined = combine(calls, ctx.type_of)
+    if combined is None:
+        return None
+    names = unique_names([*(k.name for k in node.keys), *(n for n, _ in combined.keys + combined.partials), "n"])
+    width, extra = len(node.keys), len(combined.keys)
+    rel = ctx.names.fresh("p")
+    keys = [Item(n, k.expr) for n, k in zip(names, node.keys, strict=False)]
+    keys += [Item(n, e) for n, (_, e) in zip(names[width:], combined.keys, strict=False)]
+    partials = [Item(n, e) for n, (_, e) in zip(names[width + extra :], combined.partials, strict=False)]
+    if combined.count is not None:
+        partials.append(Item(names[-1], exp.Count(this=exp.Star(), big_int=True)))
+    by = dict(zip((n for n, _ in combined.keys + combined.partials), names[width:], strict=False))
+    if combined.count is not None:
+        by[combined.count] = names[-1]
+    partial = Aggregate(input=gather.input, rel=rel, keys=tuple(keys), calls=tuple(partials))
+    below: Node = gather.but(input=partial)
+    repeated = None
+    if combined.expand:
+        assert combined.count is not None
+        below, repeated = _repeat(below, ColumnId(rel, by[combined.count]), ctx)
+    return Aggregate(
+        input=below,
+        rel=node.rel,
+        keys=tuple(Item(k.name, column(ColumnId(rel, n))) for k, n in zip(node.keys, names, strict=False)),
+        calls=_finals(node, combined, {n: ColumnId(rel, new) for n, new in by.items()}, repeated, keys, rel),
+        sets=node.sets,
+    )
+
+
+def _finals(
+    node: Aggregate,
+    combined: Combined,
+    by: dict[str, ColumnId],
+    repeated: ColumnId | None,
+    keys: list[Item],
+    rel: str,
+) -> tuple[Item, ...]:
+    known = {**by, **({"i": repeated} if repeated is not None else {})}
+    finals = iter(combined.finals)
+    items = []
+    for item in node.calls:
+        if is_aggregate(item.expr):
+            bound = next(finals).copy().transform(lambda e: _bound(e, known))
+        else:  # GROUPING(…) names group keys, which are the partials' columns here
+            bound = item.expr.copy().transform(lambda e: _key(e, keys, rel))
+        items.append(Item(item.name, bound))
+    return tuple(items)
+
+
+def _bound(part: exp.Expression, known: dict[str, ColumnId]) -> exp.Expression:
+    if type(part) is exp.Column and not part.table:
+        return column(known[part.name])
+    return part
+
+
+def _key(part: exp.Expression, keys: list[Item], rel: str) -> exp.Expression:
+    found = next((k for k in keys if k.expr == part), None)
+    return column(ColumnId(rel, found.name)) if found is not None else part
+
+
+def _repeat(node: Node, times: ColumnId, ctx: PlanContext) -> tuple[Node, ColumnId]:
+    """Each row as often as its `times` says, numbered from 0."""
+    rel = ctx.names.fresh("i")
+    call = exp.Unnest(expressions=[exp.Anonymous(this="range", expressions=[column(times)])])
+    numbers = TableFunction(rel=rel, call=call, names=("i",))
+    return Join(kind="cross", left=node, right=numbers, lateral=True), ColumnId(rel, "i")
