@@ -98,6 +98,7 @@ class Sharding:
     size: Callable[[int, Grain], int]
     slot: Callable[[Sequence[Any], int], int] | None = None
     shard: Callable[[int, int], int] = lambda slot, shards: slot % shards
+    sql: Callable[[Sequence[str], int], str] | None = None
     suffix: str = "{slot:02}"
     label: Callable[[int], str] = "{:02}".format
 
@@ -116,6 +117,7 @@ def mod(name: str) -> Sharding:
         lambda shards, grain: f"USING MOD {size(shards, grain)} ON s{{slot % {shards}}}",
         size,
         slot,
+        sql=lambda keys, size: f"COALESCE((({keys[0]}) % {size} + {size}) % {size}, 0)",
     )
 
 
@@ -332,20 +334,21 @@ class _Builder:
             return
         sharding = self.shardings[_sharding_of(place, self.placed)]
         size = sharding.size(shards, grain)
-        slot_of = self.slots_of(table, sharding, size)
-        self.slots[table.name] = slot_of
-        slots = pa.table(
-            {"id": pa.array(slot_of, pa.int64()), "slot": pa.array(slot_of.values(), pa.int64())}
-        )
-        self.connection.register("placed", slots)
+        if table.query is not None and isinstance(place, By) and sharding.sql is not None:
+            inside = sharding.sql(place.keys, size) + " IN ({})"
+        else:
+            slot_of = self.slots_of(table, sharding, size)
+            self.slots[table.name] = slot_of
+            columns = {"id": pa.array(slot_of, pa.int64()), "slot": pa.array(slot_of.values(), pa.int64())}
+            self.connection.register("placed", pa.table(columns))
+            inside = "t.rowid IN (SELECT id FROM placed WHERE slot IN ({}))"
         by_slot = grain == "slot" and not table.always_shard_grain
         for n in range(shards):
             mine = [slot for slot in range(size) if sharding.shard(slot, shards) == n]
             for group in [[slot] for slot in mine] if by_slot else [mine]:
                 name = f"{table.name}_{sharding.label(group[0])}" if by_slot else table.name
-                inside = ", ".join(map(str, group)) or "NULL"
-                self.copy(table, n, name, f"t.rowid IN (SELECT id FROM placed WHERE slot IN ({inside}))")
-        self.connection.unregister("placed")
+                slots = ", ".join(map(str, group)) or "NULL"
+                self.copy(table, n, name, inside.format(slots))
 
     def copy(self, table: Table, shard: int, name: str, condition: str | None) -> None:
         self.execute(f"CREATE TABLE shard{shard}.{name} ({table.columns})")

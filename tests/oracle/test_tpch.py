@@ -21,7 +21,7 @@ def tpch() -> World:
 
 def optional_passes() -> list[str]:
     try:
-        from shardwise.planner.passes import OPTIONAL
+        from shardwise.planner import OPTIONAL
     except ImportError:
         return []
     return list(OPTIONAL)

@@ -1,0 +1,119 @@
+"""The figures as a page that a person reads."""
+
+from __future__ import annotations
+
+from statistics import geometric_mean
+from typing import Any
+
+HEAD = """\
+# What it costs
+
+Written by `make bench`; do not edit. Rows and bytes moved off the shards come first, for no machine
+changes them. Times are medians of pairs of runs, one right after the other, in alternating order; the ratio
+is the median of the pairs' ratios, against one DuckDB of the same version that holds all rows in one file.
+
+Python {python}, duckdb {duckdb}, sqlglot {sqlglot}, pyarrow {pyarrow}; {cores} cores; {date}.
+"""
+
+TPCH = """\
+## TPC-H at scale {scale}, on four shards
+
+orders and lineitem are split by order, customer, part, partsupp and supplier by their own first key column;
+nation and region are copied. Rows scanned counts each table reference of the query in full.
+
+- {moved:,} of {scanned:,} rows scanned were moved ({share:.1%}).
+- Time against one DuckDB: geometric mean {mean:.2f} (aim: ≤ 1.5), worst {worst:.2f} in {worst_query}
+  (aim: ≤ 8).
+"""
+
+PLANNING = """\
+## Planning
+
+Cold: nothing is remembered from an earlier statement. Beside it, `sqlglot.parse_one` of the same text with
+the compiled build (aim: ≤ 10 times it for a point SELECT).
+"""
+
+WIDE = """\
+- A scatter over 10,000 shards plans in {many:.2f} ms, over 10 in {few:.2f} ms: {ratio:.2f} times (aim: ≤ 3).
+"""
+
+LOAD = """\
+- A catalog of 10,000 sources, declared as a family, loads in {many:.2f} ms; one of 10 in {few:.2f} ms.
+"""
+
+
+def page(results: dict[str, Any]) -> str:
+    parts = [HEAD.format(**results["machine"])]
+    parts += [tpch(scale, queries) for scale, queries in results["tpch"].items()]
+    return "\n".join([*parts, planning(results["planning"])])
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def tpch(scale: str, queries: list[dict[str, Any]]) -> str:
+    worst = max(queries, key=lambda query: query["ratio"])
+    moved, scanned = (sum(query[key] for query in queries) for key in ("rows_moved", "rows_scanned"))
+    text = TPCH.format(
+        scale=scale,
+        moved=moved,
+        scanned=scanned,
+        share=moved / scanned,
+        mean=geometric_mean([query["ratio"] for query in queries]),
+        worst=worst["ratio"],
+        worst_query=worst["query"],
+    )
+    head = [
+        "query",
+        "rows scanned",
+        "rows moved",
+        "share",
+        "MB moved",
+        "one DuckDB ms",
+        "shardwise ms",
+        "ratio",
+    ]
+    memory = "ours_peak_bytes" in queries[0]
+    if memory:
+        head += ["one DuckDB peak MB", "shardwise peak MB"]
+    return f"{text}\n{table(head, [row(query, memory=memory) for query in queries])}"
+
+
+def row(query: dict[str, Any], *, memory: bool) -> list[str]:
+    cells = [
+        query["query"],
+        f"{query['rows_scanned']:,}",
+        f"{query['rows_moved']:,}",
+        f"{query['rows_moved'] / query['rows_scanned']:.2%}",
+        f"{query['bytes_moved'] / 1e6:,.2f}",
+        f"{query['theirs_s'] * 1e3:,.1f}",
+        f"{query['ours_s'] * 1e3:,.1f}",
+        f"{query['ratio']:.2f}",
+    ]
+    if memory:
+        cells += [f"{query[key] / 1e6:,.0f}" for key in ("theirs_peak_bytes", "ours_peak_bytes")]
+    return cells
+
+
+def planning(results: dict[str, Any]) -> str:
+    rows = [
+        [
+            cold["statement"],
+            f"{cold['theirs_s'] * 1e3:.2f}",
+            f"{cold['ours_s'] * 1e3:.2f}",
+            f"{cold['ratio']:.1f}",
+        ]
+        for cold in results["cold"]
+    ]
+    cold = table(["statement", "parse_one ms", "plan ms", "ratio"], rows)
+    wide, load = (
+        text.format(
+            many=results[key]["ten_thousand_s"] * 1e3,
+            few=results[key]["ten_s"] * 1e3,
+            ratio=results[key]["ratio"],
+        )
+        for key, text in (("shards", WIDE), ("load", LOAD))
+    )
+    return f"{PLANNING}\n{cold}\n{wide}{load}"
