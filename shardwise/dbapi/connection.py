@@ -1,0 +1,139 @@
+"""PEP 249's connection: options, local tables and cursors over one cluster."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from shardwise import errors
+from shardwise.dbapi import statements
+from shardwise.dbapi.cursor import Cursor, Parameters
+from shardwise.dbapi.explanation import Explanation
+from shardwise.errors import InterfaceError, ProgrammingError
+from shardwise.options import Options
+
+if TYPE_CHECKING:
+    from shardwise.session import Cluster
+
+_OPTIONS = frozenset(f.name for f in fields(Options))
+
+
+class Connection:
+    """Cursors that share options and local tables. Made by `Cluster.connect()` or `shardwise.connect()`.
+
+    Threads may share it (each with its own cursors); what is costly, pools and caches, is the cluster's.
+    """
+
+    Warning = errors.Warning
+    Error = errors.Error
+    InterfaceError = errors.InterfaceError
+    DatabaseError = errors.DatabaseError
+    DataError = errors.DataError
+    OperationalError = errors.OperationalError
+    IntegrityError = errors.IntegrityError
+    InternalError = errors.InternalError
+    ProgrammingError = errors.ProgrammingError
+    NotSupportedError = errors.NotSupportedError
+
+    def __init__(self, cluster: Cluster, options: Options, *, owns_cluster: bool = False) -> None:
+        self.cluster = cluster
+        self.options = options
+        self._owns_cluster = owns_cluster
+        self._is_closed = False
+        self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
+        self._locals: dict[str, Any] = {}
+
+    def cursor(self) -> Cursor:
+        """A new cursor."""
+        self.check_open()
+        return Cursor(self)
+
+    def execute(self, sql: str, params: Parameters | None = None, **options: Any) -> Cursor:
+        """A new cursor on which the statement was executed; see `Cursor.execute`."""
+        return self.cursor().execute(sql, params, **options)
+
+    def explain(
+        self, sql: str, params: Parameters | None = None, *, mode: str = "", **options: Any
+    ) -> Explanation:
+        """What a query would do, as text and as a notebook shows it.
+
+        `mode` is empty or names what EXPLAIN takes in parentheses: "analyze", "route", "steps", "shards".
+        """
+        cursor = self.cursor().run(statements.explain(sql, mode), params, options)
+        names = [column.name for column in cursor.description or ()]
+        return Explanation(columns=tuple(names), rows=tuple(cursor.fetchall()))
+
+    def register(self, name: str, data: object) -> None:
+        """Makes `data` a table for this connection's statements, until it is unregistered.
+
+        A pandas or polars DataFrame, an Arrow table, or any object with `__arrow_c_stream__`. The rows
+        stay here: what joins them is gathered.
+        """
+        self.check_open()
+        if not name or not isinstance(name, str):
+            raise ProgrammingError("a local table needs a name")
+        if self.cluster.catalog.table(name) is not None:
+            raise ProgrammingError(
+                f'"{name}" is a table of the catalog and cannot be hidden by a local one',
+                hint="Choose another name",
+            )
+        self._locals = {k: v for k, v in self._locals.items() if k.lower() != name.lower()} | {name: data}
+
+    def unregister(self, name: str) -> None:
+        """Forgets a local table; an unknown name is no error."""
+        self.check_open()
+        self._locals = {k: v for k, v in self._locals.items() if k.lower() != name.lower()}
+
+    @property
+    def locals(self) -> Mapping[str, Any]:
+        """The registered local tables. Never changed in place, so a statement may keep it."""
+        return self._locals
+
+    def interrupt(self) -> None:
+        """Stops all statements of this connection, from any thread; their fetches raise `Cancelled`."""
+        for cursor in list(self._cursors):
+            cursor.cancel()
+
+    def commit(self) -> None:
+        """Does nothing: statements only read."""
+        self.check_open()
+
+    def rollback(self) -> None:
+        """Does nothing: statements only read."""
+        self.check_open()
+
+    def close(self) -> None:
+        """Stops its statements and closes its cursors. A second call does nothing."""
+        if self._is_closed:
+            return
+        for cursor in list(self._cursors):
+            cursor.close()
+        self._is_closed = True
+        if self._owns_cluster:
+            self.cluster.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- for cursors ----------------------------------------------------------------------------
+
+    def options_with(self, changes: Mapping[str, Any]) -> Options:
+        """The connection's options with a statement's own."""
+        unknown = sorted(set(changes) - _OPTIONS)
+        if unknown:
+            raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join(sorted(_OPTIONS))}")
+        return replace(self.options, **changes) if changes else self.options
+
+    def opened(self, cursor: Cursor) -> None:
+        """The cursor has a statement that `interrupt` and `close` must reach."""
+        self._cursors.add(cursor)
+
+    def check_open(self) -> None:
+        """Raises if the connection is closed."""
+        if self._is_closed:
+            raise InterfaceError("the connection is closed")

@@ -1,0 +1,275 @@
+"""A statement and its rows: PEP 249's cursor, and Arrow's road out of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from shardwise.dbapi import html, statements
+from shardwise.dbapi.answers import answer
+from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows
+from shardwise.dbapi.types import ColumnDescription, describe
+from shardwise.errors import InterfaceError, ProgrammingError, Reason
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from shardwise.dbapi.connection import Connection
+
+Parameters = Sequence[Any] | Mapping[str, Any]
+
+_ROWS_AHEAD = 1024
+_BATCH_ROWS = 65_536
+_PEEK_ROWS = 2_048
+
+
+class Cursor:
+    """Runs a statement and hands out its rows, once: as tuples or as Arrow, not both.
+
+    Made by `Connection.cursor()`. A cursor belongs to one thread at a time; `cancel()` may be called
+    from any.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.arraysize = 1
+        self._result: Rows | None = None
+        self._description: tuple[ColumnDescription, ...] | None = None
+        self._ahead: deque[Row] = deque()
+        self._fetched = 0
+        self._is_done = False
+        self._is_arrow = False
+        self._is_closed = False
+        self._statistics: Any = None
+
+    # -- running --------------------------------------------------------------------------
+
+    def execute(self, sql: str, params: Parameters | None = None, **options: Any) -> Self:
+        """Runs one statement. `params` is a sequence for `?` or a mapping for `:name`.
+
+        `options` are those of `shardwise.Options`, for this statement only:
+
+            cur.execute("SELECT count(*) FROM orders WHERE customer_id = ?", [17], scatter="refuse")
+        """
+        self._check_open()
+        self._discard()
+        return self.run(statements.parse(_text(sql)), params, options)
+
+    def run(
+        self, statement: statements.Statement, params: Parameters | None, options: Mapping[str, Any]
+    ) -> Self:
+        """Runs a statement that is parsed already."""
+        self._check_open()
+        self._discard()
+        result = answer(
+            self.connection, statement, _parameters(params), self.connection.options_with(options)
+        )
+        self._result = result.rows
+        self.connection.opened(self)
+        self._description = tuple(
+            describe(name, code, null_ok)
+            for (name, code), null_ok in zip(result.rows.columns, result.nullability, strict=True)
+        )
+        return self
+
+    def executemany(self, sql: str, param_sets: Sequence[Parameters]) -> Self:
+        """For statements that write, of which there are none yet: raises."""
+        self._check_open()
+        self._discard()
+        statements.parse(_text(sql))
+        raise ProgrammingError(
+            "executemany() is for statements that return no rows",
+            hint="Call execute() once per set of parameters, or put a list into one: WHERE id IN (?)",
+            reason=Reason.NOT_SUPPORTED,
+        )
+
+    def cancel(self) -> None:
+        """Stops what runs, from any thread; the fetch that waits for it raises `Cancelled`."""
+        if self._result is not None:
+            self._result.cancel()
+
+    def close(self) -> None:
+        """Stops what runs and frees it. A second call does nothing."""
+        if not self._is_closed:
+            self._discard()
+            self._is_closed = True
+
+    def setinputsizes(self, sizes: Sequence[Any]) -> None:
+        """Does nothing (PEP 249 allows it)."""
+        self._check_open()
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Does nothing (PEP 249 allows it)."""
+        self._check_open()
+
+    # -- what is known of the rows ------------------------------------------------------------
+
+    @property
+    def description(self) -> tuple[ColumnDescription, ...] | None:
+        """One item per column; None before a statement ran. Type codes are DuckDB's type names."""
+        return self._description
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows there were; -1 until the last one is fetched."""
+        return self._fetched if self._is_done else -1
+
+    @property
+    def stats(self) -> Any:
+        """What the statement moved off the shards so far; None if it asked none."""
+        return self._result.stats if self._result is not None else self._statistics
+
+    @property
+    def progress(self) -> Progress:
+        """How far the statement is; may be asked from another thread."""
+        return Progress() if self._result is None else self._result.progress()
+
+    # -- rows as tuples -----------------------------------------------------------------------
+
+    def fetchone(self) -> Row | None:
+        """The next row, or None after the last."""
+        rows = self.fetchmany(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int | None = None) -> list[Row]:
+        """The next `size` rows (default: `arraysize`), fewer at the end."""
+        count = self.arraysize if size is None else size
+        result = self._rows_for_tuples()
+        if len(self._ahead) < count and not self._is_done:
+            self._ahead.extend(result.fetchmany(max(count - len(self._ahead), _ROWS_AHEAD)))
+        rows = [self._ahead.popleft() for _ in range(min(count, len(self._ahead)))]
+        self._fetched += len(rows)
+        if len(rows) < count:
+            self._finish()
+        return rows
+
+    def fetchall(self) -> list[Row]:
+        """All rows that are left."""
+        result = self._rows_for_tuples()
+        rows = list(self._ahead)
+        self._ahead.clear()
+        while not self._is_done:
+            more = result.fetchmany(_BATCH_ROWS)
+            rows += more
+            if len(more) < _BATCH_ROWS:
+                self._finish()
+        self._fetched += len(rows)
+        return rows
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    # -- rows as Arrow --------------------------------------------------------------------------
+
+    def to_arrow_reader(self, batch_rows: int = _BATCH_ROWS) -> pa.RecordBatchReader:
+        """The rows as a stream of Arrow batches of about `batch_rows` rows, in bounded memory."""
+        result = self._open_result()
+        if self._fetched or self._ahead:
+            raise InterfaceError(
+                "rows were already fetched as tuples, the rest cannot be had as Arrow",
+                hint="Execute the statement again",
+            )
+        if self._is_arrow:
+            raise InterfaceError("the rows were already handed out", hint="Execute the statement again")
+        self._is_arrow = True
+        return result.arrow_reader(batch_rows)
+
+    def to_arrow_table(self) -> pa.Table:
+        """All rows as an Arrow table."""
+        table = self.to_arrow_reader().read_all()
+        self._fetched = table.num_rows
+        self._finish()
+        return table
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The Arrow PyCapsule interface: polars, pandas, pyarrow and DuckDB read a cursor directly."""
+        return self.to_arrow_reader().__arrow_c_stream__(requested_schema)
+
+    def df(self) -> pd.DataFrame:
+        """All rows as a pandas DataFrame."""
+        return self.to_arrow_table().to_pandas()
+
+    def pl(self) -> pl.DataFrame:
+        """All rows as a polars DataFrame."""
+        import polars  # noqa: PLC0415  optional
+
+        frame = polars.from_arrow(self.to_arrow_table())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def _repr_html_(self) -> str:
+        """The first rows, for a notebook. They are not used up: they can still be fetched."""
+        if self._description is None or self._is_closed:
+            return html.escape(repr(self))
+        if self._result is None or self._is_arrow or self._fetched or self._ahead:
+            return html.columns(self._description)
+        if not isinstance(self._result, PeekedRows):
+            self._result = PeekedRows(self._result, _PEEK_ROWS)
+        return html.table(self._description, self._result.first)
+
+    # -- closing ------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _rows_for_tuples(self) -> Rows:
+        result = self._open_result()
+        if self._is_arrow:
+            raise InterfaceError(
+                "the rows were already handed out as Arrow", hint="Execute the statement again"
+            )
+        return result
+
+    def _open_result(self) -> Rows:
+        self._check_open()
+        if self._result is None:
+            raise InterfaceError("there are no rows to fetch: no statement was executed")
+        return self._result
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise InterfaceError("the cursor is closed")
+        self.connection.check_open()
+
+    def _finish(self) -> None:
+        self._is_done = True
+
+    def _discard(self) -> None:
+        if self._result is not None:
+            self._statistics = self._result.stats
+            self._result.close()
+        self._result = None
+        self._description = None
+        self._ahead.clear()
+        self._fetched = 0
+        self._is_done = self._is_arrow = False
+
+
+def _text(sql: object) -> str:
+    if not isinstance(sql, str):
+        raise ProgrammingError(f"a statement is a str, not {type(sql).__name__}")
+    return sql
+
+
+def _parameters(params: object) -> Parameters:
+    if params is None:
+        return ()
+    if isinstance(params, Mapping) or (isinstance(params, Sequence) and not isinstance(params, str | bytes)):
+        return params
+    raise ProgrammingError(
+        f"parameters are a sequence for ? or a mapping for :name, not {type(params).__name__}",
+        reason=Reason.PARAMETERS,
+        hint="For one value write [value]",
+    )

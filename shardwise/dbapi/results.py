@@ -1,0 +1,118 @@
+"""What a cursor reads from: rows that come off the shards, or rows that are already here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import duckdb
+import pyarrow as pa
+
+Row = tuple[Any, ...]
+
+
+class Rows(Protocol):
+    """`columns` are (name, DuckDB's type); rows are handed out once, as tuples or as Arrow."""
+
+    @property
+    def columns(self) -> Sequence[tuple[str, str]]: ...
+    @property
+    def stats(self) -> Any: ...
+    def fetchmany(self, count: int) -> list[Row]: ...
+    def arrow_reader(self, batch_rows: int) -> pa.RecordBatchReader: ...
+    def progress(self) -> Progress: ...
+    def close(self) -> None: ...
+    def cancel(self) -> None: ...
+
+
+class Progress(NamedTuple):
+    """How many requests to shards were answered, of how many so far; rows and bytes that they sent."""
+
+    answered: int = 0
+    asked: int = 0
+    rows: int = 0
+    bytes: int = 0
+
+
+class LocalRows:
+    """Rows made here: an EXPLAIN's, a SHOW's."""
+
+    stats: Any = None
+
+    def __init__(self, columns: Iterable[tuple[str, str]], rows: Iterable[Row]) -> None:
+        self.columns = tuple(columns)
+        self._rows = list(rows)
+        self._next = 0
+
+    def fetchmany(self, count: int) -> list[Row]:
+        start = self._next
+        self._next = min(start + count, len(self._rows))
+        return self._rows[start : self._next]
+
+    def arrow_reader(self, batch_rows: int) -> pa.RecordBatchReader:
+        types = {"BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
+        schema = pa.schema([(name, types.get(code, pa.string())) for name, code in self.columns])
+        rows = self.fetchmany(len(self._rows))
+        arrays = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]
+        return pa.Table.from_arrays(arrays, schema=schema).to_reader(max_chunksize=batch_rows)
+
+    def progress(self) -> Progress:
+        return Progress()
+
+    def close(self) -> None:
+        self._rows = []
+
+    def cancel(self) -> None:
+        """Nothing runs."""
+
+
+class PeekedRows:
+    """Rows of which the first batch was looked at, as Arrow, before anyone fetched (a notebook shows it).
+
+    Nothing is lost: Arrow readers get that batch first, and tuples are made of it by DuckDB, as they
+    would have been.
+    """
+
+    def __init__(self, source: Rows, batch_rows: int) -> None:
+        self._source = source
+        self.columns = source.columns
+        self._reader = source.arrow_reader(batch_rows)
+        self.first: pa.RecordBatch | None = next(iter(self._reader), None)
+        self._pending = self.first
+        self._tuples: list[Row] = []
+
+    @property
+    def stats(self) -> Any:
+        return self._source.stats
+
+    def fetchmany(self, count: int) -> list[Row]:
+        while len(self._tuples) < count:
+            batch = self._next_batch()
+            if batch is None:
+                break
+            self._tuples += tuples(pa.Table.from_batches([batch]))
+        rows, self._tuples = self._tuples[:count], self._tuples[count:]
+        return rows
+
+    def arrow_reader(self, batch_rows: int) -> pa.RecordBatchReader:
+        return pa.RecordBatchReader.from_batches(self._reader.schema, iter(self._next_batch, None))
+
+    def _next_batch(self) -> pa.RecordBatch | None:
+        batch, self._pending = self._pending, None
+        return batch if batch is not None else next(iter(self._reader), None)
+
+    def progress(self) -> Progress:
+        return self._source.progress()
+
+    def close(self) -> None:
+        self._source.close()
+
+    def cancel(self) -> None:
+        self._source.cancel()
+
+
+def tuples(table: pa.Table) -> list[Row]:
+    """An Arrow table's rows as DuckDB's Python values."""
+    with duckdb.connect() as engine:
+        rows: list[Row] = engine.from_arrow(table).fetchall()
+    return rows

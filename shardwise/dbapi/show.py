@@ -1,0 +1,227 @@
+"""SHOW: what the catalog says, as rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlglot import exp
+
+from shardwise.catalog.items import Item
+from shardwise.catalog.model import (
+    Catalog,
+    LockedTable,
+    Reference,
+    Scattered,
+    Sharded,
+    ShardedWith,
+    Single,
+    Table,
+    View,
+)
+from shardwise.catalog.printing import print_catalog
+from shardwise.catalog.shardings import members
+from shardwise.dbapi.results import Row
+from shardwise.dbapi.statements import Show
+from shardwise.errors import ProgrammingError, Reason, UnknownName
+from shardwise.options import Options
+from shardwise.plan.nodes import Node, Scan
+
+if TYPE_CHECKING:
+    from shardwise.session import Cluster
+
+Columns = Sequence[tuple[str, str]]
+Parameters = Sequence[Any] | Mapping[str, Any]
+
+_TEXT: Final = "VARCHAR"
+_PASSWORD = re.compile(r"(://[^/:@]*):[^/@]*@")
+
+
+def show(cluster: Cluster, statement: Show, params: Parameters) -> tuple[Columns, Iterator[Row]]:
+    """Columns and rows of a SHOW."""
+    catalog = cluster.catalog
+    if statement.kind == "route":
+        return _route(cluster, statement, params)
+    if statement.kind == "columns":
+        return _columns(catalog, statement)
+    columns, rows = _LISTS[statement.kind]
+    return columns, rows(catalog)
+
+
+def placement_text(table: Table) -> str:
+    """How a table's rows are placed, in the words of the catalog's language."""
+    match table.placement:
+        case Sharded(sharding=name, keys=keys):
+            parts = [", ".join(part.sql(dialect="duckdb") for part in key.parts) for key in keys]
+            return f"SHARD BY {name} ({parts[0]})" + "".join(f" ALSO BY ({more})" for more in parts[1:])
+        case ShardedWith(parent=parent, column=column, parent_column=parent_column):
+            return f"SHARD WITH {parent} ON {column} = {parent}.{parent_column}"
+        case Scattered(sharding=name):
+            return f"SCATTERED ON {name}"
+        case Reference(on=on):
+            return f"REFERENCE ON {', '.join(on)}"
+        case Single(on=shard):
+            return f"ON {shard}"
+
+
+def _kind(table: Table) -> str:
+    match table.placement:
+        case Reference():
+            return "reference"
+        case Single():
+            return "single"
+        case Scattered():
+            return "scattered"
+    return "sharded"
+
+
+def _tables(catalog: Catalog) -> Iterator[Row]:
+    rows = {i.full_name.casefold(): i.rows for i in catalog.items if isinstance(i, LockedTable)}
+    for table in catalog.tables():
+        if isinstance(table, View):
+            yield table.name, "view", None, None, None
+        else:
+            count = rows.get(table.full_name.casefold())
+            yield table.full_name, _kind(table), placement_text(table), len(catalog.homes(table)), count
+
+
+def _sources(catalog: Catalog) -> Iterator[Row]:
+    for source in catalog.sources():
+        url = _PASSWORD.sub(r"\1:…@", source.url) if source.url else None
+        yield source.name, url, source.sql_dialect, source.read_only, source.zone
+
+
+def _shards(catalog: Catalog) -> Iterator[Row]:
+    shardings = catalog.shardings()
+    for shard in catalog.shards():
+        owns = [s.name for s in shardings if not s.is_open and s.slots_of(shard.name)]
+        yield shard.name, shard.source, ", ".join(shard.replicas), ", ".join(owns)
+
+
+def _shardings(catalog: Catalog) -> Iterator[Row]:
+    tables = [t for t in catalog.tables() if isinstance(t, Table)]
+    for sharding in catalog.shardings():
+        users = [t.full_name for t in tables if getattr(t.placement, "sharding", None) == sharding.name]
+        shards = None if sharding.is_open else len(sharding.shards())
+        size = None if sharding.is_open else sharding.function.size
+        yield sharding.name, _definition(catalog, sharding), size, shards, ", ".join(users)
+
+
+def _definition(catalog: Catalog, item: Item) -> str:
+    """What follows USING in the catalog's text."""
+    text = " ".join(print_catalog(catalog.name, catalog.dialect, {}, [item]).split())
+    return text.partition(" USING ")[2].rstrip(";")
+
+
+_LISTS: Final[Mapping[str, tuple[Columns, Callable[[Catalog], Iterator[Row]]]]] = {
+    "tables": (
+        (("name", _TEXT), ("kind", _TEXT), ("placement", _TEXT), ("shards", "BIGINT"), ("rows", "BIGINT")),
+        _tables,
+    ),
+    "sources": (
+        (("source", _TEXT), ("url", _TEXT), ("dialect", _TEXT), ("read_only", "BOOLEAN"), ("zone", _TEXT)),
+        _sources,
+    ),
+    "shards": ((("shard", _TEXT), ("source", _TEXT), ("replicas", _TEXT), ("shardings", _TEXT)), _shards),
+    "shardings": (
+        (("sharding", _TEXT), ("using", _TEXT), ("slots", "BIGINT"), ("shards", "BIGINT"), ("tables", _TEXT)),
+        _shardings,
+    ),
+}
+
+
+def _columns(catalog: Catalog, statement: Show) -> tuple[Columns, Iterator[Row]]:
+    """The columns that DuckDB's DESCRIBE has."""
+    table = _table(catalog, statement)
+    if table.columns is None:
+        raise ProgrammingError(
+            f'the columns of "{table.full_name}" are not known',
+            reason=Reason.CATALOG,
+            hint="Run `shardwise catalog import`, or list them in the catalog",
+        )
+    keys = {name.casefold() for name in table.primary_key}
+    rows = [
+        (
+            c.name,
+            c.type,
+            "NO" if not c.nullable or c.name.casefold() in keys else "YES",
+            _key_of(table, c.name),
+            c.default,
+        )
+        for c in table.columns
+    ]
+    names = ("column_name", "column_type", "null", "key", "default")
+    return tuple((name, _TEXT) for name in names), iter(rows)
+
+
+def _key_of(table: Table, column: str) -> str | None:
+    if column.casefold() in (name.casefold() for name in table.primary_key):
+        return "PRI"
+    if any(column.casefold() in (name.casefold() for name in key) for key in table.unique):
+        return "UNI"
+    return None
+
+
+def _table(catalog: Catalog, statement: Show) -> Table:
+    assert statement.table is not None
+    schema, name = statement.table
+    table = catalog.table(name, schema)
+    if isinstance(table, View):
+        raise ProgrammingError(
+            f'"{name}" is a view', hint=f"EXPLAIN SELECT * FROM {name} shows what it reads"
+        )
+    if table is None:
+        raise UnknownName(
+            f'there is no table "{name}"',
+            reason=Reason.UNKNOWN_TABLE,
+            sqlstate="42P01",
+            hint="SHOW TABLES lists them",
+        )
+    return table
+
+
+def _route(cluster: Cluster, statement: Show, params: Parameters) -> tuple[Columns, Iterator[Row]]:
+    """Asks the planner where the rows of that key are, so that this is what a query would do."""
+    catalog = cluster.catalog
+    table = _table(catalog, statement)
+    key = table.placement.keys[0] if isinstance(table.placement, Sharded) else None
+    if key is None:
+        raise ProgrammingError(
+            f'"{table.full_name}" has no shard key of its own: {placement_text(table)}',
+            hint="EXPLAIN (ROUTE) shows where a query goes",
+        )
+    if not 1 <= len(statement.key) <= len(key.parts):
+        wanted = ", ".join(part.sql(dialect="duckdb") for part in key.parts)
+        raise ProgrammingError(
+            f'the shard key of "{table.full_name}" is ({wanted}): {len(statement.key)} values were given',
+            reason=Reason.PARAMETERS,
+        )
+    tests = [
+        f"{part.sql(dialect='duckdb')} IS NULL"
+        if value.upper() == "NULL"
+        else f"{part.sql(dialect='duckdb')} = {value}"
+        for part, value in zip(key.parts, statement.key, strict=False)
+    ]
+    name = exp.table_(table.name, db=table.schema, quoted=True).sql(dialect="duckdb")
+    plan = cluster.plan(f"SELECT 1 FROM {name} WHERE {' AND '.join(tests)}", params, Options())
+    columns = (("slot", "BIGINT"), ("shard", _TEXT), ("source", _TEXT), ("table", _TEXT))
+    return columns, _places(catalog, table, plan.root)
+
+
+def _places(catalog: Catalog, table: Table, root: Node) -> Iterator[Row]:
+    assert isinstance(table.placement, Sharded)
+    sharding = catalog.sharding(table.placement.sharding)
+    for scan in _scans(root):
+        slots = range(sharding.function.size) if scan.slots is None else members(scan.slots)
+        for slot in slots:
+            shard = sharding.shard_of(slot)
+            for physical in catalog.partitions(table, shard, 1 << slot):
+                yield slot, shard, catalog.source_of(shard), physical
+
+
+def _scans(node: Node) -> Iterator[Scan]:
+    if isinstance(node, Scan):
+        yield node
+    for below in node.inputs:
+        yield from _scans(below)
