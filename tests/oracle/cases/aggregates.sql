@@ -53,7 +53,7 @@ SELECT string_agg(name, ',' ORDER BY id) FROM users WHERE id IS NOT NULL;
 
 SELECT grp, string_agg(DISTINCT name, '-' ORDER BY name DESC) FROM users GROUP BY grp;
 
-SELECT list(id ORDER BY id NULLS LAST), array_agg(name ORDER BY id NULLS LAST) FROM users;
+SELECT list(id ORDER BY id NULLS LAST), array_agg(name ORDER BY id NULLS LAST) FROM users WHERE id IS NOT NULL;
 
 SELECT list_sort(list(DISTINCT grp)) FROM users;
 
@@ -109,7 +109,7 @@ SELECT count(*) FROM users GROUP BY ();
 
 SELECT d.e, count(*), max(d.h), sum(d.i1), sum(d.u4), avg(d.f4) FROM docs d GROUP BY d.e;
 
-SELECT max(h), max(u), min(b), max(iv), min(t), max(tz), bit_or(bits) FROM docs;
+SELECT max(h), max(u), min(b), max(iv), min(t), max(tz) FROM docs;
 
 SELECT max(iv), min(e), max(body.b), sum(u4), bool_and(i1 > 0) FROM (SELECT * FROM docs WHERE id = 99) q;
 

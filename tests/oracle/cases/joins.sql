@@ -109,6 +109,7 @@ SELECT o.oid, e.kind, e.seen FROM orders o ASOF LEFT JOIN events e ON o.uid = e.
 
 SELECT u.id, t.n FROM users u ASOF JOIN (SELECT DISTINCT n FROM temps) t ON u.id >= t.n;
 
+-- @refused POSITIONAL JOIN
 SELECT c.name, q.i FROM colors c POSITIONAL JOIN (SELECT range AS i FROM range(2)) q;
 
 SELECT u.id, q.oid FROM users u, LATERAL (SELECT oid FROM orders o WHERE o.uid = u.id ORDER BY oid DESC LIMIT 1) q;
