@@ -112,6 +112,11 @@ def _check_source(checker: Checker, source: Source) -> None:
     if source.dialect is not None and source.dialect not in DIALECTS:
         hint = did_you_mean(source.dialect, DIALECTS)
         checker.fail(f'there is no dialect "{source.dialect}"', at=source.dialect, hint=hint)
+    if source.password is not None and bool(source.password.env) == bool(source.password.file):
+        checker.fail(
+            f'the password of source "{source.name}" is in an environment variable or in a file',
+            at=source.name,
+        )
     if source.url is None:
         if source.dialect is None:
             checker.fail(f'source "{source.name}" has neither URL nor DIALECT', at=source.name)
@@ -123,11 +128,6 @@ def _check_source(checker: Checker, source: Source) -> None:
     if _holds_password(source):
         hint = "Leave it out of the URL, and write PASSWORD ENV 'VARIABLE' or PASSWORD FILE 'path'"
         checker.fail(f'the URL of source "{source.name}" holds a password', at=source.url, hint=hint)
-    if source.password is not None and bool(source.password.env) == bool(source.password.file):
-        checker.fail(
-            f'the password of source "{source.name}" is in an environment variable or in a file',
-            at=source.name,
-        )
 
 
 def _holds_password(source: Source) -> bool:
@@ -194,7 +194,7 @@ def _check_shard(checker: Checker, shard: Shard, name: str) -> None:
         if own.count(source) > 1:
             checker.fail(f'shard "{name}" uses source "{source}" twice', at=source)
         for other in catalog.shards_on(source):
-            if other != shard:
+            if other.name != shard.name and catalog.ordered([other.name, shard.name])[0] == other.name:
                 checker.fail(f'source "{source}" belongs to shard "{other.name}" already', at=source)
     if shard.name not in own and catalog.find_source(shard.name):
         hint = "Name the shard after its own source, or otherwise"

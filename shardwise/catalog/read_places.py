@@ -181,9 +181,9 @@ def _made(make: Callable[[], ShardingFunction], at: Node, text: Text) -> Shardin
         raise text.error(at, error.message, hint=error.hint) from None
     if function.size > SLOTS_MAX:
         message = f"{function.size} slots are more than the {SLOTS_MAX} that a sharding may have"
-        raise text.error(
-            at, message, hint="An INTERVAL takes bounds: INTERVAL DAY FROM '2025-01-01' TO '2026-12-31'"
-        )
+        dates = "INTERVAL" in text.slice(at, at).upper()
+        hint = "Give the INTERVAL bounds: FROM '2025-01-01' TO '2026-12-31'" if dates else None
+        raise text.error(at, message, hint=hint)
     return function
 
 

@@ -337,9 +337,11 @@ def _need_table(checker: Checker, name: str) -> Table:
     found = checker.catalog.parent(name)
     if isinstance(found, Table):
         return found
-    what = "is a view" if found is not None else "does not exist"
+    plain = name.rpartition(".")[2]
+    if found is not None:
+        raise checker.error(f'"{name}" is a view, and this takes a table', at=plain)
     raise checker.error(
-        f'table "{name}" {what}', at=name.rpartition(".")[2], hint=did_you_mean(name, _table_names(checker))
+        f'there is no table "{name}"', at=plain, hint=did_you_mean(name, _table_names(checker))
     )
 
 
