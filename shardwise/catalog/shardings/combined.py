@@ -79,7 +79,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Exceptions(OneColumn):
-    """Keys with a place of their own: keys[i] is on slot `function.size` + i, others where `function` says."""
+    """Keys with a place of their own: keys[i] is on slot `function.size` + i, others as `function` says."""
 
     function: ShardingFunction
     keys: tuple[Value, ...]

@@ -99,17 +99,22 @@ class Range(OneColumn):
     def _place(self, value: Value) -> int | None:
         if value is None:
             return 0
-        index = bisect_right(self._like(value), comparable(value))
+        index = self._below(value)
         return index if index < self.size else None
+
+    def _below(self, value: Value, *, is_open: bool = False) -> int:
+        """How many bounds are at or below a key (`is_open`: below it). NaN is above all."""
+        bounds = self._like(value)
+        if isinstance(value, float) and math.isnan(value):
+            return len(bounds)
+        return (bisect_left if is_open else bisect_right)(bounds, comparable(value))
 
     def _range(self, part: Between) -> SlotSet:
         first, last = 0, self.size - 1
         if part.low is not None:
-            first = bisect_right(self._like(part.low), comparable(part.low))
+            first = self._below(part.low)
         if part.high is not None:
-            is_nan = isinstance(part.high, float) and math.isnan(part.high)
-            search = bisect_left if part.high_open and not is_nan else bisect_right
-            last = min(last, search(self._like(part.high), comparable(part.high)))
+            last = min(last, self._below(part.high, is_open=part.high_open))
         return full(last - first + 1) << first if last >= first else 0
 
     def sql(self, dialect: str) -> str | None:
