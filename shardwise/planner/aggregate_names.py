@@ -113,7 +113,7 @@ ORDERED: frozenset[str] = words(
 EXACT: frozenset[str] = words(
     """
     approx_count_distinct bit_and bit_or bit_xor bitstring_agg bool_and bool_or count count_if
-    count_star decimal_average histogram histogram_exact json_group_structure mad max median min
+    count_star decimal_average histogram histogram_exact mad max median min
     quantile_cont quantile_disc regr_count sum_no_overflow
     """
 )

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from shardwise.planner.aggregate_keys import by_argument
-from shardwise.planner.aggregate_names import EXACT, ORDERED, aggregate_name
+from shardwise.planner.aggregate_names import EXACT, MACROS, ORDERED, aggregate_name
 from shardwise.planner.aggregate_partials import by_partials
 from shardwise.planner.aggregate_sql import (
     Call,
@@ -117,6 +117,8 @@ def split_aggregate(call: exp.Expr, type_of: TypeOf | None = None) -> Split | No
         return None
     if parts.name == "bitstring_agg" and len(parts.args) != 3:
         return None  # its length is read off the table's statistics
+    if parts.name in MACROS and (parts.distinct or parts.order or parts.condition is not None):
+        return None  # which DuckDB refuses
     collated = any(node.find(exp.Collate) for node in (*parts.args, *parts.order))
     if not collated and (not parts.distinct or is_idempotent(parts)):
         split = by_partials(parts, type_of)

@@ -15,7 +15,7 @@ without it, on two shards by MOD 2 (s0 = even and NULL, s1 = odd), a, b, c split
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -386,14 +386,31 @@ def _pinned(node: Filter, below: Split, analysis: Analysis) -> At | None:
 
 
 def _project(node: Project, analysis: Analysis) -> Distribution:
-    """Rule 4: renames and copies pass; an expression is no key (SELECT k % 2 AS k … GROUP BY k)."""
+    """Rule 4: renames and copies pass; an expression is no key (SELECT k % 2 AS k … GROUP BY k).
+
+    Nor does a computed value carry a collation or an ENUM's order to the merge, so that is where it is computed.
+    """
     below = analysis.of(node.input)
     if not _subqueries_stay(node, below, analysis):
         return MERGED
     if isinstance(below, Split):
+        if not below.is_one and any(is_fragile(i.expr, analysis.types) for i in node.items if not _is_bare(i.expr)):
+            return MERGED
         keys = _renamed_keys(below.keys, renames(node.rel, node.items), analysis.equal(node.input))
         return Split(below.shards, (*keys, *_coalesced_keys(node, below)))
     return _with_copied_subqueries(node, below, analysis) if isinstance(below, Copied) else below
+
+
+def _is_bare(expr: exp.Expression) -> bool:
+    return type(expr) is exp.Column
+
+
+def is_fragile(expr: exp.Expression, types: Mapping[ColumnId, Output]) -> bool:
+    """Whether the value may compare in a way that Arrow does not carry: by a collation, or as an ENUM."""
+    if expr.find(exp.Collate) is not None:
+        return True
+    outputs = (types.get(ColumnId(c.table, c.name)) for c in expr.find_all(exp.Column))
+    return any(o is not None and (not is_binary(o.collation) or "ENUM" in (o.type or "").upper()) for o in outputs)
 
 
 def _renamed_keys(

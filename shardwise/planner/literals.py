@@ -9,6 +9,7 @@ DOUBLE? TIMESTAMP_S?), only what is exact for all of them is known. Unknown wide
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Sequence
@@ -163,7 +164,7 @@ def _number(text: str) -> Typed | None:
     if _POINT.fullmatch(text) and text != ".":
         digits = text.replace(".", "")
         return Typed(Kind.DECIMAL, Decimal(text)) if len(digits) <= 38 else None
-    if _FLOAT.fullmatch(text):
+    if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
         return Typed(Kind.DOUBLE, float(text))
     return None
 

@@ -40,7 +40,7 @@ from shardwise.planner.render import render
 
 Locals = Mapping[str, tuple[Output, ...]]
 
-_QUERIES = (exp.Query, exp.Values)
+_QUERIES = (exp.Query, exp.Values, exp.Pivot)
 
 
 @dataclass(frozen=True)
@@ -178,11 +178,13 @@ def number_placeholders(tokens):  # type: ignore[no-untyped-def]
 
     numbered, count = [], 0
     for token in tokens:
-        if token.token_type is TokenType.PLACEHOLDER and token.text == "?":
+        if token.text in ("?", "?::"):  # the second is one token to sqlglot
             count += 1
             where = {"line": token.line, "col": token.col, "start": token.start, "end": token.end}
             numbered.append(Token(TokenType.PARAMETER, "$", **where))
             numbered.append(Token(TokenType.NUMBER, str(count), **where))
+            if token.text == "?::":
+                numbered.append(Token(TokenType.DCOLON, "::", **where))
         else:
             numbered.append(token)
     return numbered

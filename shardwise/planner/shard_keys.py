@@ -34,6 +34,7 @@ from shardwise.catalog.types import Family, type_family
 from shardwise.errors import DataError
 
 HIDDEN = ("_shard", "_source")
+_FINER = frozenset({"TIMESTAMP_NS"})  # than key values: two keys may be one value
 _BINARY = frozenset({"", "binary", "c", "posix", "ucs_basic"})
 
 
@@ -269,7 +270,7 @@ class ShardKeys:
             self.note(PruneReason.KEY_TYPE, f"the type of {title} is not known")
             return False
         family = type_family(column.type, self.dialect)
-        if family not in KEY_FAMILIES:
+        if family not in KEY_FAMILIES or column.type.upper() in _FINER:
             self.note(PruneReason.KEY_TYPE, f"{title} is of type {column.type}, which is not pruned by")
             return False
         if (column.collation or "").lower() not in _BINARY:

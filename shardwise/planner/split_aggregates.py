@@ -18,6 +18,7 @@ from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, 
 from shardwise.plan.tree import column, plans_in, rewrite
 from shardwise.planner.aggregates import Combined, combine, is_aggregate
 from shardwise.planner.bind.scope import unique_names
+from shardwise.planner.distribution import is_fragile
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.pass_context import PlanContext
 
@@ -35,6 +36,8 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
     calls = [item.expr for item in node.calls if is_aggregate(item.expr)]
     everything = [*calls, *(k.expr for k in node.keys)]
     if any(is_volatile(e) for e in everything) or any(True for e in everything for _ in plans_in(e)):
+        return None
+    if any(is_fragile(e, ctx.types) for e in (*calls, *(k.expr for k in node.keys if type(k.expr) is not exp.Column))):
         return None
     combined = combine(calls, ctx.type_of)
     if combined is None:

@@ -162,18 +162,19 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
         block, keys, calls = _with_key_columns(render, node, block, outer)
     columns: dict[ColumnId, Ref] = {}
     kinds: dict[ColumnId, Kind] = {}
-    group: list[exp.Expression] = []
-    for item in keys:
+    group = [render.write(item.expr, block, outer) for item in keys]
+    grouped_by = range(len(keys)) if node.sets is None else {position for one in node.sets for position in one}
+    for position, item in enumerate(keys):
         id, ref = ColumnId(node.rel, item.name), _reference(render, item, block, outer)
+        if position not in grouped_by:
+            ref = _null_like(group[position])
         columns[id] = ref
         if isinstance(ref, exp.Expression):
             kinds[id] = Kind.CONSTANT if is_constant(ref) else Kind.KEY
-        group.append(render.write(item.expr, block, outer))
     for item in calls:
-        call = render.write(item.expr, block, outer)
-        call.meta[CALL] = True
-        columns[ColumnId(node.rel, item.name)] = call
-        kinds[ColumnId(node.rel, item.name)] = Kind.CALL
+        id = ColumnId(node.rel, item.name)
+        columns[id] = _marked(render.write(item.expr, block, outer))
+        kinds[id] = Kind.CALL
     volatile = {ColumnId(node.rel, item.name) for item in node.calls if is_volatile(item.expr)}
     block.is_grouped = True
     if node.sets is not None:
@@ -183,11 +184,22 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
         block.group = [key for key in group if not is_constant(key)]
         if group and not block.group:
             # All keys are constants: one group, unless there is no row.
-            block.having = [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))]
-            block.having[0].meta[CALL] = True
+            count = _marked(exp.Count(this=exp.Star()))
+            block.having = [exp.GT(this=count, expression=exp.Literal.number(0))]
     block.outputs, block.columns, block.kinds, block.volatile = list(columns), columns, kinds, volatile
     block.rel = node.rel
     return block
+
+
+def _marked(call: exp.Expression) -> exp.Expression:
+    call.meta[CALL] = True
+    return call
+
+
+def _null_like(key: exp.Expression) -> exp.Expression:
+    """A key that is in no grouping set: NULL in every row, of the key's type."""
+    never = exp.Where(this=exp.false())
+    return _marked(exp.Filter(this=exp.AnyValue(this=key.copy()), expression=never))
 
 
 def _reference(render: Renderer, item: Item, block: Block, outer: Scope) -> Ref:

@@ -43,6 +43,9 @@ def add_join(render: Renderer, node: Join, left: Block, outer: Scope) -> Block:
         right = _lateral(render, node, left, outer)
     else:
         right = _side(render, render.block(node.right, outer), keeps=node.kind in _KEEPS_RIGHT)
+    if right.joins and not isinstance(right.source, (exp.Table, exp.Subquery)):
+        # sqlglot writes the joins of (VALUES …) before its alias.
+        right = render.wrap(right)
     item = right.source
     if right.joins:
         assert item is not None

@@ -23,7 +23,7 @@ from shardwise.plan.nodes import (
     TableFunction,
     Values,
 )
-from shardwise.plan.sql.block import Block, Col, Kind, Scope
+from shardwise.plan.sql.block import Block, Col, Kind, Scope, written
 from shardwise.plan.sql.names import NO_COLUMNS, identifier, stream_names, unique
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def source(render: Renderer, node: Node, outer: Scope) -> Block:
             names = [output.id.name for output in node.columns]
             return _leaf(render, node, node.rel, names)
         case Gather():
-            return _leaf(render, node, node.fragment, stream_names(node))
+            return _restored(node, _leaf(render, node, node.fragment, stream_names(node)))
         case CteRef():
             return _cte_ref(render, node)
         case Recursive():
@@ -95,6 +95,26 @@ def _leaf(render: Renderer, node: Node, rel: str, names: Sequence[str]) -> Block
     return _from(render, node, rel, render.item(node), names)
 
 
+def _restored(node: Gather, block: Block) -> Block:
+    """What a stream loses on its way is put back where a column is read: an ENUM's order, a collation."""
+    for output in node.outputs:
+        col = block.columns[output.id]
+        if not isinstance(col, Col):
+            continue
+        if output.type is not None and "ENUM" in output.type.upper():
+            block.columns[output.id] = exp.Cast(this=written(col), to=_declared(output.type))
+            block.kinds[output.id] = Kind.COMPUTED
+        elif output.collation is not None:
+            block.columns[output.id] = exp.Collate(this=written(col), expression=exp.to_identifier(output.collation))
+            block.kinds[output.id] = Kind.COMPUTED
+    return block
+
+
+def _declared(type_text: str) -> exp.DataType:
+    """A type exactly as it was declared."""
+    return exp.DataType(this=exp.DType.USERDEFINED, kind=type_text)
+
+
 def _cte_ref(render: Renderer, node: CteRef) -> Block:
     """Columns are the definition's by position, or by name where only some are read."""
     shared = render.shared(node.name)
@@ -121,7 +141,7 @@ def _empty(node: Empty) -> Block:
 
 def null_of(type_text: str) -> exp.Cast:
     """A NULL of a declared type, written as it was declared."""
-    return exp.Cast(this=exp.Null(), to=exp.DataType(this=exp.DType.USERDEFINED, kind=type_text))
+    return exp.Cast(this=exp.Null(), to=_declared(type_text))
 
 
 def _values(render: Renderer, node: Values, outer: Scope) -> Block:
@@ -150,7 +170,9 @@ def _function(render: Renderer, node: TableFunction, outer: Scope) -> Block:
     names = unique(node.names)
     alias = render.alias(node.rel)
     call = render.write(node.call, None, outer)
-    if isinstance(call, exp.UDTF):
+    if type(call) is exp.Explode:
+        call = exp.Unnest(expressions=[call.this])
+    if isinstance(call, exp.Unnest):
         item: exp.Expression = call
         ordinality = call.args.get("offset")
         if isinstance(ordinality, exp.Identifier):

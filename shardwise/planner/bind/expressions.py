@@ -76,7 +76,7 @@ class Expressions:
             raise Unmodelled("* inside an expression")
         parts = column.parts
         if parts[0].name.lower() in self._locals:
-            return column.copy()
+            return _local(column)
         if column.name.lower() == "rowid" and not self.scope.has(column):
             raise Unplannable(
                 "rowid has no meaning over shards: each shard numbers its own rows",
@@ -141,7 +141,7 @@ class Expressions:
 
     def _count(self, expr: exp.Expression) -> exp.Expression:
         if isinstance(expr.this, exp.Star):
-            if expr.this.args:
+            if any(expr.this.args.values()):
                 raise Unmodelled("count(* EXCLUDE …)")
             return expr.copy()
         return self._copy(expr)
@@ -170,3 +170,11 @@ _SPECIAL: dict[type, Callable[[Expressions, exp.Expression], exp.Expression]] = 
     exp.DataType: lambda self, e: e.copy(),
 }
 
+
+
+def _local(column: exp.Column) -> exp.Expression:
+    """A lambda's or comprehension's own variable, or a field of it: no column of any relation."""
+    expr: exp.Expression = column.parts[0].copy()
+    for part in column.parts[1:]:
+        expr = exp.Dot(this=expr, expression=part.copy())
+    return expr

@@ -89,10 +89,15 @@ def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> Bound:
     exprs = [i.expr for i in block.items] + [key.expr for key, _ in order]
     distinct_on = _distinct_on(block)
     exprs += distinct_on or []
+    qualify = ast.args.get("qualify")
+    if qualify is not None:
+        exprs.append(Expressions(binder, scope).bind(qualify.this))
     exprs, having = _aggregate(block, exprs)
     if having is not None:
         block.node = Filter(input=block.node, conjuncts=conjuncts(having))
-    exprs = _windows(block, exprs, grouped=isinstance(block.node, Aggregate | Filter))
+    exprs = _windows(block, exprs)
+    if qualify is not None:
+        block.node = Filter(input=block.node, conjuncts=conjuncts(exprs.pop()))
     width = len(block.items)
     selected, sort_exprs = exprs[:width], exprs[width : width + len(order)]
     on_exprs = exprs[width + len(order) :] if distinct_on is not None else None
@@ -484,14 +489,8 @@ def _plain_name(name: str | None) -> str | None:
 # Windows and QUALIFY
 
 
-def _windows(block: Block, exprs: list[exp.Expression], *, grouped: bool) -> list[exp.Expression]:
-    qualify = block.ast.args.get("qualify")
-    everything = list(exprs)
-    if qualify is not None:
-        bound = Expressions(block.binder, block.scope).bind(qualify.this)
-        if isinstance(block.node, Aggregate) or (isinstance(block.node, Filter) and isinstance(block.node.input, Aggregate)):
-            raise Unmodelled("QUALIFY in a grouped block")
-        everything.append(bound)
+def _windows(block: Block, everything: list[exp.Expression]) -> list[exp.Expression]:
+    """Moves window calls into a Window; returns the expressions over its outputs."""
     rel = None
     items: list[Item] = []
 
@@ -511,8 +510,6 @@ def _windows(block: Block, exprs: list[exp.Expression], *, grouped: bool) -> lis
     lifted = [e.transform(lift) if e.find(exp.Window) else e for e in everything]
     if rel is not None:
         block.node = Window(input=block.node, rel=rel, items=tuple(items))
-    if qualify is not None:
-        block.node = Filter(input=block.node, conjuncts=conjuncts(lifted.pop()))
     return lifted
 
 
@@ -532,6 +529,8 @@ def _project(
     hidden: list[Item] = []
 
     def hide(expr: exp.Expression) -> exp.Expression:
+        if isinstance(expr, exp.Collate):  # a collation belongs to the comparison, it does not travel with a value
+            return exp.Collate(this=hide(expr.this), expression=expr.expression.copy())
         for item in (*items, *hidden):
             if item.expr == expr:
                 return column(ColumnId(rel, item.name))
