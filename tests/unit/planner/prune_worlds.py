@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from random import Random
 
 import sqlglot
-from hypothesis import strategies as st
 from sqlglot import exp
 
 from shardwise.catalog.keys import evaluate, family_of
@@ -237,53 +237,46 @@ def worlds() -> list[World]:
 _COMPARE = ["=", "=", "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"]
 
 
-def predicates(world: World) -> st.SearchStrategy[str]:
-    """Random predicates over the world's columns, most of them about its key."""
+def predicate(world: World, pick: Random, depth: int = 3) -> str:
+    """A random predicate over the world's columns, most of it about its key."""
+    shape = pick.choice(["leaf", "leaf", "leaf", "AND", "AND", "OR", "NOT"]) if depth else "leaf"
+    if shape == "leaf":
+        return _leaf(world, pick)
+    if shape == "NOT":
+        return f"NOT ({predicate(world, pick, depth - 1)})"
+    return f"({predicate(world, pick, depth - 1)} {shape} {predicate(world, pick, depth - 1)})"
+
+
+def _leaf(world: World, pick: Random) -> str:
     types = dict(world.all_columns)
-    own = [name for name, _ in world.columns]
-    names = st.sampled_from([*own, *own, *own, "x", "s"])
+    names = [name for name, _ in world.columns] * 3 + ["x", "s"]
+    name = pick.choice(names)
+    column, pool = f"t.{name}", literals(types[name])
     shapes = [exp_text(part) for key in world.keys for part in key.parts if not isinstance(part, exp.Column)]
-
-    @st.composite
-    def leaf(draw: st.DrawFn) -> str:
-        name = draw(names)
-        column, pool = f"t.{name}", st.sampled_from(literals(types[name]))
-        if shapes and draw(st.booleans()):
-            column, pool = (
-                draw(st.sampled_from(shapes)),
-                st.sampled_from(["1", "2", "'a'", "NULL", "0", "-1"]),
-            )
-        one, many = draw(pool), ", ".join(draw(st.lists(pool, min_size=1, max_size=4)))
-        no = draw(st.sampled_from(["", "", "NOT "]))
-        form = draw(st.integers(0, 13))
-        second, third = draw(pool), f"t.{draw(names)}"
-        operator, row_operator = (
-            draw(st.sampled_from(_COMPARE)),
-            draw(st.sampled_from(["=", "<", ">=", ">", "<="])),
-        )
-        pattern = draw(st.sampled_from(["'a%'", "'a'", "'_b%'", "'%'", "'1%'"]))
-        return [
-            f"{column} {operator} {one}",
-            f"{one} {operator} {column}",
-            f"{column} {no}IN ({many})",
-            f"{column} {no}IN ({many})",
-            f"{column} {no}BETWEEN {one} AND {second}",
-            f"{column} IS {no}NULL",
-            f"{column} {operator} {one}",
-            f"{column} {no}LIKE {pattern}",
-            f"({column}, t.x) {row_operator} ({one}, 2)",
-            f"(t.x, {column}) {no}IN ((1, {one}), (2, {second}), (NULL, {one}))",
-            f"({column} = {one}) IS {no}TRUE",
-            f"CASE WHEN {column} = {one} THEN TRUE ELSE {no or 'NOT '} FALSE END",
-            f"{column} = {third}",
-            f"coalesce({column}, {one}) = {one}",
-        ][form]
-
-    def join(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-        pairs = st.tuples(inner, st.sampled_from([" AND ", " AND ", " OR "]), inner)
-        return pairs.map(lambda p: f"({''.join(p)})") | inner.map(lambda p: f"NOT ({p})")
-
-    return st.recursive(leaf(), join, max_leaves=4)
+    if shapes and pick.random() < 0.4:
+        column, pool = pick.choice(shapes), ["1", "2", "'a'", "NULL", "0", "-1"]
+    one, second, third = pick.choice(pool), pick.choice(pool), f"t.{pick.choice(names)}"
+    many = ", ".join(pick.choice(pool) for _ in range(pick.randint(1, 4)))
+    no, operator = pick.choice(["", "", "NOT "]), pick.choice(_COMPARE)
+    pattern = pick.choice(["'a%'", "'a'", "'_b%'", "'%'", "'1%'"])
+    forms = [
+        f"{column} {operator} {one}",
+        f"{column} {operator} {one}",
+        f"{one} {operator} {column}",
+        f"{column} {no}IN ({many})",
+        f"{column} {no}IN ({many})",
+        f"{column} {no}BETWEEN {one} AND {second}",
+        f"{column} IS {no}NULL",
+        f"({column}, t.x) {pick.choice(['=', '<', '>=', '>', '<='])} ({one}, 2)",
+        f"(t.x, {column}) {no}IN ((1, {one}), (2, {second}), (NULL, {one}))",
+        f"({column} = {one}) IS {no}TRUE",
+        f"CASE WHEN {column} = {one} THEN TRUE ELSE {no or 'NOT '} FALSE END",
+        f"{column} = {third}",
+        f"coalesce({column}, {one}) = {one}",
+    ]
+    if types[name] == "VARCHAR":
+        forms += [f"{column} {no}LIKE {pattern}"] * 2
+    return pick.choice(forms)
 
 
 def exp_text(part: exp.Expression) -> str:

@@ -6,21 +6,19 @@ DuckDB says which rows satisfy; the slot of each row is what a writer would comp
 from __future__ import annotations
 
 import os
-import random
 from dataclasses import dataclass
+from random import Random
 
 import duckdb
 import pytest
 import sqlglot
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 from sqlglot import exp
 
 from shardwise.planner.prune import Narrowing, slots_of
-from tests.unit.planner.prune_worlds import World, predicates, values, worlds
+from tests.unit.planner.prune_worlds import World, predicate, values, worlds
 
 ROWS = 60
-EXAMPLES = int(os.environ.get("SHARDWISE_FUZZ", "12"))  # per world; some thousands to search for mistakes
+EXAMPLES = int(os.environ.get("SHARDWISE_FUZZ", "30"))  # per world; some thousands to search for mistakes
 
 
 @dataclass
@@ -38,11 +36,11 @@ class Loaded:
 @pytest.fixture(scope="module")
 def loaded() -> dict[str, Loaded]:
     connection = duckdb.connect(config={"threads": 1})
-    pick = random.Random(7)
+    pick = Random(7)
     return {world.name: _load(world, connection, pick) for world in worlds()}
 
 
-def _load(world: World, connection: duckdb.DuckDBPyConnection, pick: random.Random) -> Loaded:
+def _load(world: World, connection: duckdb.DuckDBPyConnection, pick: Random) -> Loaded:
     columns = world.all_columns
     listed = ", ".join(f"{name} {text}" for name, text in columns)
     connection.execute(f'CREATE TABLE "{world.name}" (id INT, {listed}, _slot INT)')
@@ -76,31 +74,22 @@ def _values(world: World, name: str, text: str) -> list[str]:
 @pytest.mark.parametrize("name", [world.name for world in worlds()])
 def test_no_matching_row_is_on_a_pruned_slot(name: str, loaded: dict[str, Loaded]) -> None:
     case = loaded[name]
-    run = settings(
-        max_examples=40,
-        derandomize=True,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-
-    @run
-    @given(st.lists(predicates(case.world), min_size=1, max_size=2))
-    def check(conjuncts: list[str]) -> None:
+    pick = Random(name)
+    done = 0
+    while done < EXAMPLES:
+        conjuncts = [predicate(case.world, pick) for _ in range(pick.randint(1, 2))]
         try:
             matching = case.ids(" AND ".join(f"({one})" for one in conjuncts))
         except duckdb.Error:
-            assume(False)
+            continue  # a constant that does not convert
+        done += 1
         parsed = [sqlglot.parse_one(f"SELECT {one}", read="duckdb").selects[0] for one in conjuncts]
         before = [one.sql("duckdb") for one in parsed]
-        world = case.world
-        pruned = slots_of(parsed, rel="t", table=world.table, sharding=world.sharding)
+        pruned = slots_of(parsed, rel="t", table=case.world.table, sharding=case.world.sharding)
         for number in matching:
             assert pruned.slots >> case.slots[number] & 1, (conjuncts, number, case.slots[number])
         _check_narrowed(case, parsed, matching)
         assert [one.sql("duckdb") for one in parsed] == before
-
-    check()
 
 
 def _check_narrowed(case: Loaded, parsed: list[exp.Expression], matching: set[int]) -> None:
