@@ -40,7 +40,7 @@ from shardwise.catalog.tables import (
     View,
 )
 from shardwise.catalog.templates import Template, TemplateValue
-from shardwise.errors import CatalogError, NotSupportedError, Reason, UnknownName
+from shardwise.errors import InternalError, NotSupportedError, Reason, UnknownName
 
 __all__ = [
     "Catalog",
@@ -148,7 +148,7 @@ class Catalog:
     def relation(self, full_name: str) -> Table | View | None:
         """The table or view by a name that may hold a schema ("crm.contacts")."""
         schema, _, name = full_name.rpartition(".")
-        return self.table(name, schema or None)
+        return self.table(name, schema or None) or self.table(full_name)
 
     def parent(self, full_name: str) -> Table | View | None:
         """As `relation`; but a table that only a wildcard stands for is taken to exist."""
@@ -166,7 +166,7 @@ class Catalog:
                 return names
         sharding = self.sharding_of(table)
         if sharding is None:
-            raise CatalogError(f'table "{table.full_name}" is sharded with a table that is not')
+            raise InternalError(f'table "{table.full_name}" is sharded with a table that is not')
         return sharding.shards()
 
     def partitions(self, table: Table, shard: str, slots: SlotSet | None = None) -> tuple[str, ...]:

@@ -76,19 +76,16 @@ def _check_disjoint(
     heads = [_head(family.name), _head(other.name)]
     if not heads[0].startswith(heads[1]) and not heads[1].startswith(heads[0]):
         return
-    if family.members is None or other.members is None:
-        if family.members is None and other.members is None and family.name == other.name:
-            checker.fail(f'two families have the name "{family.name}"', at=family.name)
-        return
-    small, large = (family, other) if len(family.members) <= len(other.members) else (other, family)
+    small, large = family, other
+    if large.members is not None and (small.members is None or len(small.members) > len(large.members)):
+        small, large = other, family
     template = Template.parse(small.name)
-    for value in small.members or ():
+    for value in small.members or ("a",):  # both open: any name will do
         name = template.render({small.variable: value})
         if large.find(name):
             kind = kind_of(family)
-            checker.fail(
-                f'{kind} "{name}" is a member of "{family.name}" and of "{other.name}"', at=family.name
-            )
+            message = f'{kind} "{name}" is a member of "{family.name}" and of "{other.name}"'
+            checker.fail(message, at=family.name)
 
 
 def _head(template: str) -> str:

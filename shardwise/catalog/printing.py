@@ -280,8 +280,7 @@ def _sharded(placement: Sharded, dialect: str) -> str:
 
 def _expression(part: exp.Expression, dialect: str) -> str:
     if isinstance(part, exp.Column) and not part.table:
-        identifier = part.this
-        return _name(part.name, quoted=bool(identifier.args.get("quoted")))
+        return _name(part.name)
     return part.sql(dialect=dialect)
 
 
@@ -346,9 +345,9 @@ def _column_name(column: ColumnName) -> str:
 _PLAIN = re.compile(r"(?:[^\W\d]|\{[^{}]*\})(?:[\w$]|\{[^{}]*\})*")
 
 
-def _name(name: str, *, quoted: bool = False) -> str:
+def _name(name: str) -> str:
     """A name as a word where that reads back, else in quotes."""
-    if not quoted and _PLAIN.fullmatch(name) and name.upper() not in _KEYWORDS_THAT_FOLLOW_NAMES:
+    if _PLAIN.fullmatch(name) and name.upper() not in _KEYWORDS_THAT_FOLLOW_NAMES:
         return name
     return '"' + name.replace('"', '""') + '"'
 

@@ -63,7 +63,7 @@ def read_source(tree: Node, text: Text) -> Source | SourceFamily:
     family = optional(tree, 1)
     if family is None:
         return source
-    return SourceFamily(pattern=source, variable=name_of(child(family, 0)), members=_members(family, text))
+    return SourceFamily(pattern=source, variable=_variable(family), members=_members(family, text))
 
 
 def _source_clause(clause: Node, text: Text) -> tuple[str, object]:
@@ -97,7 +97,11 @@ def read_shard(tree: Node, text: Text) -> Shard | ShardFamily:
         raise text.error(
             family, "shards cannot be FOR EACH", hint="An open family's sources are shards by themselves"
         )
-    return ShardFamily(pattern=shard, variable=name_of(child(family, 0)), members=members)
+    return ShardFamily(pattern=shard, variable=_variable(family), members=members)
+
+
+def _variable(family: Node) -> str:
+    return names_of(family)[0]
 
 
 def _members(family: Node, text: Text) -> Members | None:

@@ -287,8 +287,7 @@ def _expression(part: Part, text: Text, dialect: str) -> exp.Expression:
     """A key's expression, read by sqlglot."""
     sql = text.slice(part[0], part[-1])
     if len(part) == 1 and isinstance(part[0], Token) and part[0].type in ("WORD", "QUOTED", "BACKTICKED"):
-        quoted = part[0].type != "WORD"
-        return exp.Column(this=exp.Identifier(this=plain(part[0]), quoted=quoted))
+        return exp.column(exp.to_identifier(plain(part[0])))
     try:
         found = sqlglot.parse_one(sql, dialect=dialect)
     except SqlglotError:

@@ -97,7 +97,7 @@ def read_script(
 ) -> Script:
     """Read a text; `dialect` is that of key expressions unless the text's CREATE CATALOG names another."""
     script = Script()
-    _Reader(script, dialect, include).read(Text(contents, file), ())
+    _Reader(script, dialect, include).read(Text(contents, file), (posixpath.basename(file or ""),))
     return script
 
 
@@ -108,6 +108,7 @@ class _Reader:
         self.script, self.dialect, self.include = script, dialect, include
 
     def read(self, text: Text, inside: tuple[str, ...]) -> None:
+        """Read one text; `inside` are the files that led to it, it among them."""
         for statement in text.parse().children:
             if not isinstance(statement, Tree):
                 continue
@@ -121,7 +122,7 @@ class _Reader:
                     self.script.steps.append(Step(what, text, statement, replaces))
 
     def _header(self, tree: Node, text: Text, inside: tuple[str, ...]) -> None:
-        if inside or self.script.header is not None:
+        if len(inside) > 1 or self.script.header is not None:
             raise text.error(tree, "a catalog has one CREATE CATALOG, in the file that includes the others")
         if self.script.steps:
             raise text.error(

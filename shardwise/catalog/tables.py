@@ -32,10 +32,19 @@ class ShardKey:
     parts: tuple[exp.Expression, ...]
     by_slot: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(_plain(part) for part in self.parts))
+
     @staticmethod
     def of(*columns: str) -> ShardKey:
         """A key of plain columns."""
         return ShardKey(parts=tuple(exp.column(exp.to_identifier(name)) for name in columns))
+
+
+def _plain(part: exp.Expression) -> exp.Expression:
+    """A column without its quotes, which say nothing where letter case does not count."""
+    is_plain = isinstance(part, exp.Column) and not part.table
+    return exp.column(exp.to_identifier(part.name)) if is_plain else part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

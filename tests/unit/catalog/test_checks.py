@@ -65,12 +65,26 @@ BY = Sharding(name="f", function=mod(2), on="a")
         ([A, Sharding(name="f", function=mod(2), on="a", owners=(("a", 3),))], "two maps"),
         ([A, Sharding(name="f", function=mod(2), owners=(("a", 5),))], "slot 2 does not exist"),
         ([A, B, Sharding(name="f", function=mod(2), owners=(("a", 3), ("b", 1)))], "slot 0 is given twice"),
-        ([A, Sharding(name="f", function=two_level(mod(2), mod(2)), on="a")], "has levels: 2, and names for them: 1"),
-        ([A, BY, Table(name="t", placement=Sharded(sharding="f", keys=()))], "the first key of SHARD BY is a key"),
+        (
+            [A, Sharding(name="f", function=two_level(mod(2), mod(2)), on="a")],
+            "has levels: 2, and names for them: 1",
+        ),
+        (
+            [A, BY, Table(name="t", placement=Sharded(sharding="f", keys=()))],
+            "the first key of SHARD BY is a key",
+        ),
         ([A, Table(name="t", placement=Single(on="a"), drift="MAYBE")], "DRIFT is FILL or ERROR"),
         ([A, Table(name="t", placement=Single(on="a"), columns=())], "has no columns"),
         ([A, Table(name="*", placement=Single(on="a"), created=True)], "can be attached, not created"),
-        ([A, SourceFamily(pattern=Source(name="a{n}", dialect="mysql"), variable="n", members=Members(("", )))], "empty"),
+        (
+            [
+                A,
+                SourceFamily(
+                    pattern=Source(name="a{n}", dialect="mysql"), variable="n", members=Members(("",))
+                ),
+            ],
+            "empty",
+        ),
         ([A, Shard(name="s", source="a"), Table(name="t", placement=Reference(on=("a",)))], 'Write "s"'),
     ],
 )
@@ -81,7 +95,9 @@ def test_a_catalog_made_in_python_is_checked_too(items, message):
 
 
 def test_changes_are_checked():
-    catalog = Catalog(items=(A, BY, Table(name="t", placement=Sharded(sharding="f", keys=(ShardKey.of("x"),)))))
+    catalog = Catalog(
+        items=(A, BY, Table(name="t", placement=Sharded(sharding="f", keys=(ShardKey.of("x"),))))
+    )
     with pytest.raises(CatalogError, match='there is no sharding "f"'):
         catalog.apply("DROP SHARDING f")
     with pytest.raises(CatalogError, match='1:17: sharding "f" is declared twice'):
