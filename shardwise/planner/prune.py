@@ -54,6 +54,10 @@ def slots_of(
     Columns of the scan are `exp.Column`s whose table is `rel`; whatever else stands in a conjunct is
     unknown. `sources` is shard → source, for predicates on `_source`.
     """
+    if sharding.is_open:
+        sharding.function.slots(
+            [UNKNOWN] * sharding.function.arity
+        )  # raises: a DIRECTORY's slots have no numbers
     keys = ShardKeys(rel, table, sharding, dialect, sources or {})
     if dialect != "duckdb":
         note = PruneNote(PruneReason.DIALECT, f"predicates in dialect {dialect} do not prune yet")
