@@ -15,26 +15,74 @@ T = TypeVar("T")
 
 INT, TEXT, REAL, BOOL = "int", "text", "real", "bool"
 
-TABLES: dict[str, tuple[tuple[str, str], ...]] = {
-    "a": (("k", INT), ("x", INT), ("v", INT), ("t", TEXT)),
-    "b": (("k", INT), ("x", INT), ("v", INT)),
-    "c": (("k", INT),),
-    "t": (("k", INT), ("id", INT), ("g1", TEXT), ("g2", INT), ("v", INT), ("f", REAL), ("s", TEXT)),
-    "e": (("src", INT), ("dst", INT)),
-    "o": (("id", INT), ("c", INT), ("v", INT)),
-    "n": (("c", INT), ("name", TEXT), ("region", TEXT)),
-    "r": (("c", INT), ("label", TEXT)),
-    "one_row": (("x", INT),),
-    "nothing": (("k", INT), ("x", INT)),
-    "t1": (("p", INT), ("q", INT), ("w", INT)),
-    "t2": (("p", INT), ("q", INT), ("w", INT)),
-    "rg": (("k", INT), ("v", INT)),
-    "ls": (("region", TEXT), ("v", INT)),
-}
-# The tables that share a sharding come more often, for they are what colocation is about.
-WEIGHTS = {"a": 6, "b": 6, "c": 3, "t": 5, "e": 2, "o": 3, "n": 3, "r": 2, "t1": 2, "t2": 2}
-KEYS = {"k", "src", "id", "p", "q", "ak", "region"}
-TEXTS = ("'x'", "'y'", "'n'", "'Ann'", "'eu'", "'a'", "'two'")
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What statements are made of: tables with a weight come more often, `keys` are likely to be joined on."""
+
+    tables: dict[str, tuple[tuple[str, str], ...]]
+    weights: dict[str, int]
+    keys: frozenset[str]
+    texts: tuple[str, ...]
+    integers: tuple[int, ...]
+
+
+def columns_of(text: str) -> tuple[tuple[str, str], ...]:
+    """Columns in short: "k x t:text" are two integers and a text."""
+    return tuple((word.partition(":")[0], word.partition(":")[2] or INT) for word in text.split())
+
+
+LETTERS = Vocabulary(
+    tables={
+        "a": columns_of("k x v t:text"),
+        "b": columns_of("k x v"),
+        "c": columns_of("k"),
+        "t": columns_of("k id g1:text g2 v f:real s:text"),
+        "e": columns_of("src dst"),
+        "o": columns_of("id c v"),
+        "n": columns_of("c name:text region:text"),
+        "r": columns_of("c label:text"),
+        "one_row": columns_of("x"),
+        "nothing": columns_of("k x"),
+        "t1": columns_of("p q w"),
+        "t2": columns_of("p q w"),
+        "rg": columns_of("k v"),
+        "ls": columns_of("region:text v"),
+    },
+    # The tables that share a sharding come more often, for they are what colocation is about.
+    weights={"a": 6, "b": 6, "c": 3, "t": 5, "e": 2, "o": 3, "n": 3, "r": 2, "t1": 2, "t2": 2},
+    keys=frozenset(("k", "src", "id", "p", "q", "region")),
+    texts=("'x'", "'y'", "'n'", "'Ann'", "'eu'", "'a'", "'two'"),
+    integers=(0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 10, 20, -1),
+)
+
+SHOP = Vocabulary(
+    tables={
+        "users": columns_of("id name:text grp score:real"),
+        "orders": columns_of("oid uid status:text"),
+        "items": columns_of("oid line sku:text qty"),
+        "events": columns_of("uid kind:text val:real"),
+        "logs": columns_of("id lvl:text msg:text"),
+        "cities": columns_of("code:text country:text pop"),
+        "sales": columns_of("region:text amount"),
+        "temps": columns_of("n"),
+        "cells": columns_of("i j v"),
+        "countries": columns_of("code:text name:text people"),
+        "colors": columns_of("id name:text"),
+        "settings": columns_of("k:text v:text"),
+        "few": columns_of("id v"),
+        "hollow": columns_of("id v s:text"),
+        "paid": columns_of("oid uid"),
+        "totals": columns_of("uid n"),
+        "people": columns_of("id name:text"),
+        "places": columns_of("code:text name:text"),
+    },
+    weights={"users": 6, "orders": 7, "items": 6, "events": 3, "cells": 2, "countries": 2, "colors": 2},
+    keys=frozenset(("id", "uid", "oid", "code", "region", "n", "i", "j")),
+    texts=("'ann'", "'bob'", "'paid'", "'fr'", "'eu'", "'pen'", "'view'", "'par'"),
+    integers=(0, 1, 1, 2, 3, 3, 4, 5, 8, 10, 13, 20, 30, 126, 149, 267, -1),
+)
+WORLDS = {"letters": LETTERS, "shop": SHOP}
 
 
 @dataclass(frozen=True)
@@ -47,8 +95,9 @@ class Col:
 
 
 class Generator:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, words: Vocabulary) -> None:
         self.random = Random(seed)
+        self.words = words
         self.count = 0
         self.ctes: list[tuple[str, tuple[tuple[str, str], ...]]] = []
 
@@ -222,10 +271,13 @@ class Generator:
             name, columns = self.pick(self.ctes)
             return f"{name} {alias}", self.columns(alias, columns)
         if roll > 0.96:
-            rows = ", ".join(f"({self.integer()}, {self.pick(['NULL', *TEXTS])})" for _ in range(2))
+            rows = ", ".join(
+                f"({self.integer()}, {self.pick(['NULL', *self.words.texts])})" for _ in range(2)
+            )
             return f"(VALUES {rows}) {alias}(k, y)", self.columns(alias, (("k", INT), ("y", TEXT)))
-        name = self.random.choices(list(TABLES), [WEIGHTS.get(name, 1) for name in TABLES])[0]
-        return f"{name} {alias}", self.columns(alias, TABLES[name])
+        tables, weights = self.words.tables, self.words.weights
+        name = self.random.choices(list(tables), [weights.get(name, 1) for name in tables])[0]
+        return f"{name} {alias}", self.columns(alias, tables[name])
 
     @staticmethod
     def columns(alias: str, columns: Sequence[tuple[str, str]]) -> list[Col]:
@@ -235,7 +287,7 @@ class Generator:
         pairs = [(x, y) for x in left for y in right if x.family == y.family and x.family in (INT, TEXT)]
         if not pairs:
             return self.pick(["TRUE", f"{self.pick(left).sql} IS NOT NULL"])
-        keyed = [(x, y) for x, y in pairs if x.name in KEYS and y.name in KEYS]
+        keyed = [(x, y) for x, y in pairs if x.name in self.words.keys and y.name in self.words.keys]
         x, y = self.pick(keyed) if keyed and self.chance(0.65) else self.pick(pairs)
         operator = self.pick(["="] * 8 + ["<", "IS NOT DISTINCT FROM"])
         text = f"{x.sql} {operator} {y.sql}"
@@ -253,7 +305,7 @@ class Generator:
         if outer:
             pairs = [(x, y) for x in columns for y in outer if x.family == y.family and x.family != REAL]
             if pairs:
-                keyed = [(x, y) for x, y in pairs if x.name in KEYS and y.name in KEYS]
+                keyed = [(x, y) for x, y in pairs if x.name in self.words.keys and y.name in self.words.keys]
                 x, y = self.pick(keyed) if keyed and self.chance(0.6) else self.pick(pairs)
                 parts.append(f"{x.sql} {self.pick(['=', '=', '=', '=', '<'])} {y.sql}")
         if self.chance(0.4):
@@ -301,10 +353,10 @@ class Generator:
         if column.family == TEXT:
             return self.pick(
                 [
-                    f"{column.sql} = {self.pick(TEXTS)}",
-                    f"{column.sql} > {self.pick(TEXTS)}",
-                    f"{column.sql} IN ({self.pick(TEXTS)}, {self.pick(TEXTS)})",
-                    f"lower({column.sql}) = {self.pick(TEXTS)}",
+                    f"{column.sql} = {self.pick(self.words.texts)}",
+                    f"{column.sql} > {self.pick(self.words.texts)}",
+                    f"{column.sql} IN ({self.pick(self.words.texts)}, {self.pick(self.words.texts)})",
+                    f"lower({column.sql}) = {self.pick(self.words.texts)}",
                 ]
             )
         if column.family == INT:
@@ -332,10 +384,10 @@ class Generator:
     # -- expressions ------------------------------------------------------------------
 
     def integer(self) -> str:
-        return str(self.pick([0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 10, 20, -1]))
+        return str(self.pick(self.words.integers))
 
     def keyish(self, columns: Sequence[Col]) -> Col:
-        keys = [column for column in columns if column.name in KEYS]
+        keys = [column for column in columns if column.name in self.words.keys]
         return self.pick(keys) if keys and self.chance(0.5) else self.pick(columns)
 
     def typed_column(self, columns: Sequence[Col], family: str) -> str | None:
@@ -347,7 +399,7 @@ class Generator:
         column = self.typed_column(columns, family)
         if family == INT:
             return f"{column}::BIGINT" if column else f"{self.integer()}::BIGINT"
-        return column or self.pick(TEXTS)
+        return column or self.pick(self.words.texts)
 
     def expression(self, columns: Sequence[Col], depth: int) -> tuple[str, str]:
         column = self.keyish(columns)
@@ -409,5 +461,5 @@ class Generator:
         return sql, BOOL if column.family == BOOL and sql.startswith(("min", "max")) else family
 
 
-def statement(seed: int) -> str:
-    return Generator(seed).statement()
+def statement(seed: int, world: str = "letters") -> str:
+    return Generator(seed, WORLDS[world]).statement()
