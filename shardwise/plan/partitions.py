@@ -21,8 +21,8 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Column, SlotSet, Table
 from shardwise.catalog.templates import Template
 from shardwise.errors import InternalError
-from shardwise.plan.sql.names import NO_COLUMNS, identifier, unique
-from shardwise.plan.sql.sources import MARK, null_of
+from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier
+from shardwise.plan.sql.sources import MARK, RAW, null_of
 
 DIALECT = "duckdb"
 HIDDEN = ("_shard", "_source", "_table")
@@ -83,9 +83,8 @@ class ShardTexts:
     def _without_clashes(self, physical: tuple[str, ...]) -> ShardTexts:
         """The same with other names for CTEs, one of which hides a table: WITH orders_24 … FROM orders_24."""
         query = self._query.copy()
-        taken = [*self._ctes, *physical]
-        new = unique([*taken, *self._ctes])[len(taken) :]
-        names = dict(zip(self._ctes, new, strict=True))
+        taken = Names([*self._ctes, *physical])
+        names = {name: taken.new(name) for name in sorted(self._ctes)}
         for cte in query.find_all(exp.CTE):
             cte.args["alias"].set("this", identifier(names[cte.alias.casefold()]))
         for table in query.find_all(exp.Table):
@@ -112,8 +111,9 @@ class _Reference:
     def text(self, names: tuple[str, ...], shard: str, catalog: Catalog) -> str:
         """The item of FROM with its alias."""
         if len(names) == 1 and not self.hidden:
-            name = _sql(_physical(names[0]))
-            return name if name == self.alias and not self.is_aliased else f"{name} AS {self.alias}"
+            table = _physical(names[0])
+            is_called_so = not self.is_aliased and _sql(table.this) == self.alias
+            return _sql(table) if is_called_so else f"{_sql(table)} AS {self.alias}"
         arms = " UNION ALL ".join(self._arm(name, shard, catalog) for name in names)
         return f"({arms or self._empty()}) AS {self.alias}"
 
@@ -140,13 +140,17 @@ def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog) -> _Re
         raise InternalError(f'the fragment reads "{table.name}", which is no table of the catalog')
     alias = table.args.get("alias")
     name = table.alias_or_name
-    hidden = used.hidden(name)
+    if RAW in table.meta:
+        columns, hidden = found.columns, used.hidden_anywhere()
+    else:
+        columns = None if found.columns is None else used.columns(name, found.columns)
+        hidden = used.hidden(name)
     return _Reference(
         table=found,
         rel=rel,
         alias=_sql(alias) if alias is not None else _sql(identifier(name)),
         is_aliased=alias is not None,
-        columns=None if found.columns is None else used.columns(name, found.columns),
+        columns=columns,
         hidden=hidden,
         varies=bool(hidden) or _has_varying_name(found, catalog),
     )
@@ -163,6 +167,7 @@ class _Used:
     """The columns that a query reads, by table alias, all names folded."""
 
     def __init__(self, tree: exp.Query) -> None:
+        self._tree = tree
         self._of: dict[str, set[str]] = {}
         self._is_open = False
         """Names without a table, or `*`: then any column may be read."""
@@ -185,6 +190,11 @@ class _Used:
         """The hidden columns that are read under `alias`, or under none."""
         used = self._of.get(alias.casefold(), set()) | self._of.get("", set())
         return tuple(hidden for hidden in HIDDEN if hidden in used)
+
+    def hidden_anywhere(self) -> tuple[str, ...]:
+        """Those that a statement kept whole may mean, which names columns in more ways than by a column."""
+        names = {identifier.name.casefold() for identifier in self._tree.find_all(exp.Identifier)}
+        return tuple(hidden for hidden in HIDDEN if hidden in names)
 
 
 def _is_output_name(column: exp.Column) -> bool:

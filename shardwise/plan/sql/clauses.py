@@ -163,7 +163,9 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
     columns: dict[ColumnId, Ref] = {}
     kinds: dict[ColumnId, Kind] = {}
     group = [render.write(item.expr, block, outer) for item in keys]
-    grouped_by = range(len(keys)) if node.sets is None else {position for one in node.sets for position in one}
+    grouped_by = (
+        range(len(keys)) if node.sets is None else {position for one in node.sets for position in one}
+    )
     for position, item in enumerate(keys):
         id, ref = ColumnId(node.rel, item.name), _reference(render, item, block, outer)
         if position not in grouped_by:

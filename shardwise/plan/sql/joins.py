@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from shardwise.plan.nodes import Filter, Join, TableFunction
-from shardwise.plan.sql.block import Block, Col, Scope
+from shardwise.plan.sql.block import Block, Col, Kind, Scope
 from shardwise.plan.sql.clauses import ADD
 from shardwise.plan.sql.expressions import conjunction, has_subquery
 
@@ -60,7 +60,7 @@ def add_join(render: Renderer, node: Join, left: Block, outer: Scope) -> Block:
     _set_on(render, node, join, block, outer)
     block.joins.append(join)
     if node.kind not in ("semi", "anti"):
-        block.outputs = [*left.outputs, *right.outputs]
+        block.outputs.extend(right.outputs)
     else:
         block.columns = {id: block.columns[id] for id in block.outputs}
         block.kinds = {id: kind for id, kind in block.kinds.items() if id in block.columns}
@@ -76,7 +76,7 @@ def _side(render: Renderer, block: Block, *, keeps: bool) -> Block:
     """The side as part of FROM. `keeps`: its filter and its constants may be moved above the join."""
     plain = block.is_from and block.source is not None and not block.has_volatile_filter
     if keeps:
-        plain = plain and all(block.is_plain(id) for id in block.outputs)
+        plain = plain and all(kind is Kind.CONSTANT for kind in block.kinds.values())
     else:
         plain = plain and not block.where and all(type(block.columns[id]) is Col for id in block.outputs)
     return block if plain else render.wrap(block)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 MARK = "shardwise.scan"
 """Marks (in `meta`) a table that is still logical with its scan's rel."""
 
+RAW = "shardwise.raw"
+"""Marks, besides, one in a statement kept whole, of which no one knows what columns it reads."""
+
 _OPERATORS: dict[str, type[exp.SetOperation]] = {
     "union": exp.Union,
     "intersect": exp.Intersect,
@@ -105,7 +108,9 @@ def _restored(node: Gather, block: Block) -> Block:
             block.columns[output.id] = exp.Cast(this=written(col), to=_declared(output.type))
             block.kinds[output.id] = Kind.COMPUTED
         elif output.collation is not None:
-            block.columns[output.id] = exp.Collate(this=written(col), expression=exp.to_identifier(output.collation))
+            block.columns[output.id] = exp.Collate(
+                this=written(col), expression=exp.to_identifier(output.collation)
+            )
             block.kinds[output.id] = Kind.COMPUTED
     return block
 
@@ -227,7 +232,9 @@ def _raw(render: Renderer, node: Raw, outer: Scope) -> Block:
 
 def _raw_item(render: Renderer, node: Node, outer: Scope) -> exp.Expression:
     if isinstance(node, (Scan, Gather, Local)):
-        return render.item(node)
+        item = render.item(node)
+        item.meta[RAW] = True
+        return item
     return exp.Subquery(this=render.statement(node, outer))
 
 
