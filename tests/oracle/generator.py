@@ -18,7 +18,7 @@ INT, TEXT, REAL, BOOL = "int", "text", "real", "bool"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What statements are made of: tables with a weight come more often, `keys` are likely to be joined on."""
+    """What statements are made of: tables with a weight come more often, `keys` are joined on more often."""
 
     tables: dict[str, tuple[tuple[str, str], ...]]
     weights: dict[str, int]
