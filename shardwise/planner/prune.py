@@ -236,10 +236,15 @@ class _Walk:
         return slots | mask(found)
 
     def _slot(self, key: Key, values: Sequence[Value]) -> int:
-        return (key.function or key.parts[0].place.function).slot(values)
+        if key.function is None:
+            raise DataError("a key that is the slot may have several places")
+        return key.function.slot(values)
 
     def _slots(self, key: Key, parts: Sequence[Part]) -> SlotSet:
-        return (key.function or key.parts[0].place.function).slots(parts)
+        if key.function is not None:
+            return key.function.slots(parts)
+        where = key.parts[0].place
+        return where.lift(where.function.slots(parts))
 
     def _part(self, part: KeyPart, values: Mapping[str, Value]) -> Value | Unknown:
         """What a row says of one column of the key."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from operator import or_
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -21,6 +22,7 @@ from shardwise.catalog.shardings import (
     KEY_FAMILIES,
     UNKNOWN,
     Between,
+    Exceptions,
     Grid,
     OneColumn,
     Part,
@@ -152,6 +154,14 @@ def place(function: ShardingFunction, index: int) -> Place:
     return Place(_Column(function, index), _same)
 
 
+def _slot_place(function: ShardingFunction) -> Place:
+    """The place of a key that is the slot: or an exception's slot, if the row's own key is one."""
+    if isinstance(function, Exceptions):
+        exceptional = full(function.size) & ~full(function.function.size)
+        return Place(_Slot(function.function.size), partial(or_, exceptional))
+    return Place(_Slot(function.size), _same)
+
+
 def _same(slots: SlotSet) -> SlotSet:
     return slots
 
@@ -197,9 +207,10 @@ class ShardKeys:
         self.all = full(sharding.function.size)
         self.families: dict[str, Family] = {}
         self.notes: dict[PruneNote, None] = {}  # in order, each once
-        self._columns = {column.name.lower(): column for column in table.columns or ()}
-        self._has_expressions = False
         placement = table.placement
+        virtual = placement.virtual if isinstance(placement, Sharded) else ()
+        self._columns = {column.name.lower(): column for column in (*(table.columns or ()), *virtual)}
+        self._has_expressions = False
         self.keys = self._read(placement) if isinstance(placement, Sharded) else ()
         self.names = frozenset(name for key in self.keys for part in key.parts for name in part.columns)
 
@@ -240,11 +251,7 @@ class ShardKeys:
                 continue
             parts = []
             for index, expr in enumerate(key.parts):
-                where = (
-                    Place(_Slot(self.sharding.function.size), _same)
-                    if function is None
-                    else place(function, index)
-                )
+                where = _slot_place(self.sharding.function) if function is None else place(function, index)
                 parts.append(self._part(expr, where))
             found.append(Key(function, tuple(parts)))
         return tuple(found)

@@ -227,6 +227,7 @@ def worlds() -> list[World]:
         World("negative", (("k", "INT"),), mod(5), (_expr("(k % 3)"),)),
         World("lower", (("k", "VARCHAR"),), hash_function("crc32", 3), (_expr("left(k, 1)"),)),
         World("grid_expr", (("k", "INT"), ("b", "DATE")), small, (_expr("k + 1", "month(b)"),)),
+        World("also_by", (("k", "INT"),), mod(3), (k, _expr("((k % 3) + 3) % 3", by_slot=True))),
         World("two_columns", (("k", "INT"), ("b", "INT")), mod(5), (_expr("k * 2 + b"),)),
     ]  # fmt: skip
     return found

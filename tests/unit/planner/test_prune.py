@@ -157,6 +157,10 @@ ALL = "all"
         (BY_ORDER, mod(100), "t.no IN ('A-0042', 'B-0007') AND t.k IN (7, 8)", [7]),
         (BY_ORDER, mod(100), "CAST(right(t.no, 2) AS INT) = 42", [42]),
         (BY_ORDER, mod(100), "t.no = 'x'", ALL),
+        (BY_ORDER, mod(100), "(t.no, 1) IN (('a42', 1), ('b07', 1))", [7, 42]),
+        (BY_ORDER, exceptions(mod(100), [142]), "t.no = 'A-0042'", [42, 100]),  # a row of user 142
+        (BY_ORDER, exceptions(mod(100), [142]), "(t.no, 1) IN (('a42', 1), ('b07', 1))", [7, 42, 100]),
+        (BY_ORDER, exceptions(mod(100), [142]), "t.no = 'A-0042' AND t.k = 142", [100]),
         (BY_SHIFT, MOD4, "t.k = 37", [2]),
         (BY_SHIFT, MOD4, "t.k >> 4 = 2", [2]),
         (BY_SHIFT, MOD4, "t.k >> 5 = 2", ALL),
