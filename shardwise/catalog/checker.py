@@ -28,6 +28,7 @@ class Checker:
     def __init__(self, catalog: Catalog, where: Where | None) -> None:
         self.catalog, self.where = catalog, where
         self.index = 0
+        self._twins: dict[str, list[tuple[str, str]]] = {}
 
     def fail(self, message: str, *, at: str | None = None, hint: str | None = None) -> NoReturn:
         """Raise an error about the current item; `at` is the word in its declaration to point at."""
@@ -59,6 +60,18 @@ class Checker:
             hint = did_you_mean(name, [each.name for each in self.catalog.shardings()])
             self.fail(f'there is no sharding "{name}"', at=name, hint=hint)
         return found
+
+    def twins(self, sharding: Sharding) -> list[tuple[str, str]]:
+        """Pairs of its shards whose sources have one URL; found once for each sharding."""
+        if sharding.name not in self._twins:
+            pairs: list[tuple[str, str]] = []
+            first: dict[str, str] = {}
+            for shard in sharding.shards():
+                url = self.catalog.source_url(self.catalog.source_of(shard))
+                if url is not None and first.setdefault(url, shard) != shard:
+                    pairs.append((shard, first[url]))
+            self._twins[sharding.name] = pairs
+        return self._twins[sharding.name]
 
     def template(self, text: str, variables: Iterable[str], *, at: str | None = None) -> Template:
         """Read a template, which may use no other `variables`."""

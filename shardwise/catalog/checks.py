@@ -15,11 +15,11 @@ from shardwise.catalog.place_checks import (
     check_names,
     check_shard,
     check_shard_family,
-    check_sharding,
     check_source,
     check_source_family,
 )
 from shardwise.catalog.places import Sharding
+from shardwise.catalog.sharding_checks import check_copies, check_sharding
 from shardwise.catalog.sources import Shard, ShardFamily, Source, SourceFamily
 from shardwise.catalog.table_checks import (
     check_join,
@@ -47,6 +47,7 @@ CHECKS: tuple[tuple[type[Item], Callable[..., None]], ...] = (
     (LockedTable, check_lock),
     (Table, check_table),
     (Table, check_physical_names),
+    (Table, check_copies),
     (View, check_view),
     (LookupIndex, check_lookup),
     (JoinIndex, check_join),

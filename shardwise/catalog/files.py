@@ -8,24 +8,28 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from shardwise.catalog.language import parse
+from shardwise.catalog.language import catalog_of
 from shardwise.catalog.model import Catalog
 from shardwise.catalog.statements import read_script
 from shardwise.errors import CatalogError
 
 
-def load(path: str | os.PathLike[str]) -> Catalog:
-    """The catalog of a file, with what its lock file knows; raises CatalogError."""
+def load(path: str | os.PathLike[str], *, locked: bool = True) -> Catalog:
+    """The catalog of a file, with what its lock file knows; raises CatalogError.
+
+    Without `locked` the lock file is not looked at, as when it is about to be written anew: what it
+    says may be at odds with what the catalog's file says by now.
+    """
     file = Path(path)
 
     def include(name: str) -> str:
-        return (file.parent / name).read_text(encoding="utf-8")
+        return (file.parent / name).read_text(encoding="utf-8-sig")
 
-    catalog = parse(_read(file), str(file), include=include)
+    script = read_script(_read(file), file=str(file), include=include)
     lock = lock_path(file)
-    if lock.exists():
-        catalog = catalog.extended(read_script(_read(lock), file=str(lock), dialect=catalog.dialect))
-    return catalog
+    if locked and lock.exists():
+        script.extend(read_script(_read(lock), file=str(lock), dialect=script.dialect, is_part=True))
+    return catalog_of(script)
 
 
 def lock_path(path: str | os.PathLike[str]) -> Path:
@@ -46,7 +50,7 @@ _LOCK_HEAD = "-- Read off the sources by `shardwise catalog import`. Do not edit
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise CatalogError(
             f'there is no catalog file "{file}"', hint="Give the path of a cluster.sql"

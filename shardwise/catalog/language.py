@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from shardwise.catalog.model import Catalog
-from shardwise.catalog.statements import Include, read_script
+from shardwise.catalog.sources import Options
+from shardwise.catalog.statements import Header, Include, Script, read_script
 
 
 def parse(text: str, file: str | None = None, *, include: Include | None = None) -> Catalog:
@@ -20,7 +21,14 @@ def parse(text: str, file: str | None = None, *, include: Include | None = None)
     >>> parse("CREATE SOURCE a URL 'duckdb:///a.duckdb'; ATTACH TABLE t (id INT) ON a").table("T").name
     't'
     """
-    return Catalog(version=0).extended(read_script(text, file=file, include=include))
+    return catalog_of(read_script(text, file=file, include=include))
+
+
+def catalog_of(script: Script) -> Catalog:
+    """The catalog that a script declares."""
+    header = script.header or Header("shardwise", "duckdb", Options())
+    empty = Catalog(name=header.name, dialect=header.dialect, options=header.options, version=0)
+    return empty.extended(script)
 
 
 def to_sql(catalog: Catalog, *, locked: bool = True) -> str:

@@ -38,6 +38,10 @@ class Sharding:
     on: str | None = None
     moved: Owners = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "owners", _canonical(self.owners))
+        object.__setattr__(self, "moved", _canonical(self.moved))
+
     @property
     def is_open(self) -> bool:
         """Whether its members are found when they are needed (DIRECTORY)."""
@@ -139,6 +143,15 @@ class Sharding:
     @cached_property
     def _all_slots(self) -> SlotSet:
         return full(self.function.size)
+
+
+def _canonical(owners: Owners) -> Owners:
+    """Each shard once, in the order of first slots."""
+    slots: dict[str, SlotSet] = {}
+    for shard, owned in owners:
+        slots[shard] = slots.get(shard, 0) | owned
+    found = [(shard, owned) for shard, owned in slots.items() if owned]
+    return tuple(sorted(found, key=lambda each: each[1] & -each[1]))
 
 
 def _joined(ranges: list[range]) -> SlotSet:

@@ -230,6 +230,11 @@ class SourceFamily:
         """The variable's value for the member of that name, or None."""
         return _member_of(name, self.pattern.name, self.variable, self.members)
 
+    def url_of(self, value: TemplateValue) -> str | None:
+        """The URL of one member."""
+        url = _fill(self.pattern.url, {self.variable: value})
+        return Source(name="", url=url).location("") if self.pattern.file_path else url
+
     def find(self, name: str) -> Source | None:
         """The member of that name, or None."""
         value = self.value_of(name)

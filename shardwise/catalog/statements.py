@@ -72,8 +72,13 @@ class Step:
 class Script:
     """What a text says, in order."""
 
+    dialect: str = "duckdb"
     header: Header | None = None
     steps: list[Step] = field(default_factory=list)
+
+    def extend(self, other: Script) -> None:
+        """Add the steps of another text."""
+        self.steps += other.steps
 
     def where(self, number: int, text: str | None = None) -> Place:
         """The place of a step, or of the first token in it that reads `text`."""
@@ -93,19 +98,28 @@ class Script:
 
 
 def read_script(
-    contents: str, *, file: str | None = None, dialect: str = "duckdb", include: Include | None = None
+    contents: str,
+    *,
+    file: str | None = None,
+    dialect: str = "duckdb",
+    include: Include | None = None,
+    is_part: bool = False,
 ) -> Script:
-    """Read a text; `dialect` is that of key expressions unless the text's CREATE CATALOG names another."""
-    script = Script()
-    _Reader(script, dialect, include).read(Text(contents, file), (posixpath.basename(file or ""),))
+    """Read a text; `dialect` is that of key expressions unless the text's CREATE CATALOG names another.
+
+    A text that is part of a catalog that exists has no CREATE CATALOG.
+    """
+    script = Script(dialect)
+    inside = ("", "") if is_part else (posixpath.basename(file or ""),)
+    _Reader(script, include).read(Text(contents, file), inside)
     return script
 
 
 class _Reader:
     """Goes through a text and those that it includes."""
 
-    def __init__(self, script: Script, dialect: str, include: Include | None) -> None:
-        self.script, self.dialect, self.include = script, dialect, include
+    def __init__(self, script: Script, include: Include | None) -> None:
+        self.script, self.include = script, include
 
     def read(self, text: Text, inside: tuple[str, ...]) -> None:
         """Read one text; `inside` are the files that led to it, it among them."""
@@ -123,16 +137,16 @@ class _Reader:
 
     def _header(self, tree: Node, text: Text, inside: tuple[str, ...]) -> None:
         if len(inside) > 1 or self.script.header is not None:
-            raise text.error(tree, "a catalog has one CREATE CATALOG, in the file that includes the others")
+            raise text.error(tree, "a catalog has one CREATE CATALOG, at the start of its file")
         if self.script.steps:
             raise text.error(
                 tree, "CREATE CATALOG must come first", hint="It says in which dialect the rest is read"
             )
         dialect = optional(tree, 1)
         if dialect is not None:
-            self.dialect = name_of(dialect).lower()
+            self.script.dialect = name_of(dialect).lower()
         self.script.header = Header(
-            name_of(child(tree, 0)), self.dialect, options_of(optional(tree, 2), text)
+            name_of(child(tree, 0)), self.script.dialect, options_of(optional(tree, 2), text)
         )
 
     def _include(self, tree: Node, text: Text, inside: tuple[str, ...]) -> None:
@@ -161,7 +175,7 @@ class _Reader:
             case "create_sharding":
                 yield read_sharding(tree, text)
             case "create_table" | "attach_table":
-                yield from read_tables(tree, text, self.dialect)
+                yield from read_tables(tree, text, self.script.dialect)
             case "lock_table":
                 yield read_lock(tree, text)
             case "create_view":

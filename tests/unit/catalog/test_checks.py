@@ -18,7 +18,7 @@ from shardwise.catalog.model import (
     SourceFamily,
     Table,
 )
-from shardwise.catalog.shardings import mod, two_level
+from shardwise.catalog.shardings import mod, range_, ring, two_level
 from shardwise.errors import CatalogError
 
 SOURCES = "CREATE SOURCE a DIALECT duckdb; CREATE SOURCE b DIALECT duckdb;\n"
@@ -85,6 +85,14 @@ BY = Sharding(name="f", function=mod(2), on="a")
             ],
             "empty",
         ),
+        (
+            [A, Sharding(name="f", function=range_((1,)), on="a")],
+            'sharding "f" names its shards slot by slot, not by a template',
+        ),
+        (
+            [A, B, Sharding(name="f", function=ring("crc32", 4, ("a", "b")), owners=(("b", 1), ("a", 2)))],
+            'the slots of ring "f" are not on its members',
+        ),
         ([A, Shard(name="s", source="a"), Table(name="t", placement=Reference(on=("a",)))], 'Write "s"'),
     ],
 )
@@ -92,6 +100,14 @@ def test_a_catalog_made_in_python_is_checked_too(items, message):
     with pytest.raises(CatalogError, match=message) as caught:
         Catalog(items=items)
     assert caught.value.position is None
+
+
+def test_shards_of_one_database_need_tables_of_their_own():
+    parse(
+        "CREATE SOURCE c{n} FOR n IN 0-3 URL 'mysql://u@h/d{n // 2}';"
+        "CREATE SHARDING f USING MOD 4 ON c{slot};"
+        "ATTACH TABLE t SHARD BY f (id) NAMED 't_{slot}'; ATTACH TABLE u SHARD BY f (id) NAMED '{shard}_u'"
+    )
 
 
 def test_changes_are_checked():

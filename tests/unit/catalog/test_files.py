@@ -39,6 +39,7 @@ def test_the_lock_file(cluster):
     )
     save_lock(locked, cluster)
     assert lock_path(cluster).name == "cluster.lock.sql"
+    assert load(cluster, locked=False) == load(cluster).without(*locked.items[-1:])
     assert load(cluster) == locked
     assert load(cluster).table("t").columns[0].name == "id"
     assert sorted(each.name for each in cluster.parent.glob("*.sql*")) == [
@@ -90,4 +91,20 @@ def test_files_that_cannot_be_read(cluster):
         load(cluster)
     cluster.write_bytes(b"\xff")
     with pytest.raises(CatalogError, match="not UTF-8"):
+        load(cluster)
+
+
+def test_a_lock_file_at_odds_with_the_catalog_points_at_the_catalog(cluster):
+    cluster.write_text(
+        "CREATE SOURCE a DIALECT duckdb; CREATE SHARDING f USING MOD 2 ON a;\nATTACH TABLE t SHARD BY f (id)"
+    )
+    lock_path(cluster).write_text("LOCK TABLE t (x INT)")
+    with pytest.raises(CatalogError, match=r'cluster\.sql:2:28: table "t" has no column "id"'):
+        load(cluster)
+    assert load(cluster, locked=False).table("t").columns is None
+
+
+def test_a_lock_file_has_no_header(cluster):
+    lock_path(cluster).write_text("CREATE CATALOG x")
+    with pytest.raises(CatalogError, match=r"cluster\.lock\.sql:1:1: a catalog has one CREATE CATALOG"):
         load(cluster)

@@ -257,6 +257,8 @@ def test_statements(shop):
     assert catalog.apply("CREATE OR REPLACE VIEW w AS SELECT 3").table("w").sql == "SELECT 3"
     with pytest.raises(CatalogError, match=r'there is no sequence "s" to drop'):
         catalog.apply("DROP SEQUENCE s")
+    with pytest.raises(CatalogError, match="a catalog has one CREATE CATALOG"):
+        catalog.apply("CREATE CATALOG x DIALECT duckdb")
     with pytest.raises(CatalogError, match=r'there is no shard "main"'):
         catalog.apply("DROP SOURCE main")
     assert catalog.version == shop.version + 1
