@@ -12,6 +12,8 @@ would get a tiny variance in place of 0, and with it some correlation in place o
 
 from __future__ import annotations
 
+from functools import cache
+
 from sqlglot import exp
 
 from shardwise.planner.aggregate_sql import Call, Split, build, is_not_null, merge
@@ -29,18 +31,19 @@ def _deviation(field: str, v: str, w: str) -> str:
     return f"_x.{field} + _y.{field} + _y.cnt * {_DELTA.format(v=v)} * (_y.{w} - {_mean(w)})"
 
 
-_ONE = f"""list_transform([list_reduce(
-  list({{'cnt': CAST(p0 AS DOUBLE), 'mx': p1, 'sxx': p2 * p0}}) FILTER (WHERE p0 > 0),
-  lambda _x, _y: {{'cnt': {_COUNT}, 'mx': {_mean("mx")}, 'sxx': {_deviation("sxx", "mx", "mx")}}}
-)], lambda _z: %s)[1]"""
+# The lambdas are kept as text: as trees they would be most of a plan, copied with it.
+_ONE = """LIST_TRANSFORM([LIST_REDUCE(
+  LIST({'cnt': CAST(p0 AS DOUBLE), 'mx': p1, 'sxx': p2 * p0}) FILTER (WHERE p0 > 0), both)], result)[1]"""
+_ONE_BOTH = f"LAMBDA _x, _y: {{'cnt': {_COUNT}, 'mx': {_mean('mx')}, 'sxx': {_deviation('sxx', 'mx', 'mx')}}}"
 
-_TWO = f"""list_transform([list_reduce(
-  list({{'cnt': CAST(p0 AS DOUBLE), 'my': p1, 'mx': p2, 'syy': p3 * p0, 'sxx': p4 * p0, 'sxy': p5 * p0}})
-    FILTER (WHERE p0 > 0),
-  lambda _x, _y: {{'cnt': {_COUNT}, 'my': {_mean("my")}, 'mx': {_mean("mx")},
-    'syy': {_deviation("syy", "my", "my")}, 'sxx': {_deviation("sxx", "mx", "mx")},
-    'sxy': {_deviation("sxy", "my", "mx")}}}
-)], lambda _z: %s)[1]"""
+_TWO = """LIST_TRANSFORM([LIST_REDUCE(
+  LIST({'cnt': CAST(p0 AS DOUBLE), 'my': p1, 'mx': p2, 'syy': p3 * p0, 'sxx': p4 * p0, 'sxy': p5 * p0})
+  FILTER (WHERE p0 > 0), both)], result)[1]"""
+_TWO_BOTH = (
+    f"LAMBDA _x, _y: {{'cnt': {_COUNT}, 'my': {_mean('my')}, 'mx': {_mean('mx')}, "
+    f"'syy': {_deviation('syy', 'my', 'my')}, 'sxx': {_deviation('sxx', 'mx', 'mx')}, "
+    f"'sxy': {_deviation('sxy', 'my', 'mx')}}}"
+)
 
 _NAN = "CAST('nan' AS DOUBLE)"
 _SLOPE = f"CASE WHEN _z.sxx = 0 THEN {_NAN} ELSE _z.sxy / _z.sxx END"
@@ -75,7 +78,7 @@ def split_moments(call: Call) -> Split:
     """
     if call.name in ONE_ARGUMENT:
         partials = (call.partial("COUNT(x)"), _clamped_mean(call, call.args[0]), call.partial("VAR_POP(x)"))
-        return Split(partials=partials, final=merge(_ONE % ONE_ARGUMENT[call.name]))
+        return Split(partials=partials, final=_final(_ONE, _ONE_BOTH, ONE_ARGUMENT[call.name]))
     y, x = call.args
     both = exp.and_(is_not_null(y), is_not_null(x))
     partials_of_pairs = (
@@ -86,7 +89,7 @@ def split_moments(call: Call) -> Split:
         call.having(build("VAR_POP(x)", x=x), both),
         call.having(build("COVAR_POP(y, x)", y=y, x=x)),
     )
-    return Split(partials=partials_of_pairs, final=merge(_TWO % TWO_ARGUMENTS[call.name]))
+    return Split(partials=partials_of_pairs, final=_final(_TWO, _TWO_BOTH, TWO_ARGUMENTS[call.name]))
 
 
 def _clamped_mean(call: Call, value: exp.Expr, *conditions: exp.Expr) -> exp.Expression:
@@ -95,3 +98,8 @@ def _clamped_mean(call: Call, value: exp.Expr, *conditions: exp.Expr) -> exp.Exp
         for function in ("AVG", "MIN", "MAX")
     )
     return build("LEAST(GREATEST(a, b), c)", a=average, b=least, c=greatest)
+
+
+@cache
+def _final(template: str, both: str, result: str) -> exp.Expression:
+    return merge(template, both=exp.Var(this=both), result=exp.Var(this=f"LAMBDA _z: {result}"))

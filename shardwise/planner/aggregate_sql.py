@@ -124,7 +124,10 @@ def slot_name(node: exp.Expr) -> str | None:
 
 @cache
 def _template(text: str) -> exp.Expression:
-    return as_node(sqlglot.parse_one(text, dialect="duckdb"))
+    tree = as_node(sqlglot.parse_one(text, dialect="duckdb"))
+    for node in tree.walk():
+        node.type = None  # which lambdas come with, and which a copy would copy node by node
+    return tree
 
 
 def as_node(expr: exp.Expr) -> exp.Expression:
@@ -155,7 +158,19 @@ def build(template: str, **nodes: exp.Expr) -> exp.Expression:
 
 
 def merge(template: str, **nodes: exp.Expr) -> exp.Expression:
-    """A `final`: the template with its columns p0, p1, … made slots, others taken from `nodes`."""
+    """A `final`: the template with its columns p0, p1, … made slots, others taken from `nodes`.
+
+    Without `nodes` the same tree each time, not to be edited in place.
+    """
+    return _merged(template, **nodes) if nodes else _fixed(template)
+
+
+@cache
+def _fixed(template: str) -> exp.Expression:
+    return _merged(template)
+
+
+def _merged(template: str, **nodes: exp.Expr) -> exp.Expression:
     names = {column.name for column in _template(template).find_all(exp.Column)}
     slots: dict[str, exp.Expression] = {name: slot(name) for name in names if name not in nodes}
     return build(template, **slots, **nodes)
