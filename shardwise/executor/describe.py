@@ -1,0 +1,230 @@
+"""What a statement's columns are, from DuckDB itself: the catalog's tables, empty, in a locked instance.
+
+    describer.describe("SELECT count(*), max(AB) + 1 FROM t")
+    => (("count_star()", "BIGINT"), ("(max(AB) + 1)", "INTEGER"))
+
+Names and types are exactly those that one database would give, and so are the mistakes in the user's SQL that
+it finds, with their positions. Nothing is run; only fragments that go to no shard are answered on the
+empty tables. A describer is made for one version of a catalog.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.types as pt
+
+from shardwise.catalog.model import Catalog, Table, View
+from shardwise.errors import CatalogError, Error
+from shardwise.executor import duck, translate
+
+HIDDEN_COLUMNS = ("_shard", "_source", "_table")
+_CACHE_MAX = 512
+_DESCRIBE = "DESCRIBE "
+
+
+class Describer:
+    """Threads may share it. Local tables are given by name; none of their rows is read."""
+
+    def __init__(self, catalog: Catalog, *, time_zone: str = "UTC") -> None:
+        self._catalog = catalog
+        self._settings = duck.Settings(
+            time_zone=time_zone, threads=1, memory_bytes_max=256 << 20, lossless=True
+        )
+        self._lock = threading.Lock()
+        self._instances: dict[bool, _Empty] = {}
+        self._described: OrderedDict[object, duck.Columns] = OrderedDict()
+        self._fields: dict[str, pa.DataType | None] = {}
+
+    def describe(
+        self,
+        sql: str,
+        params: duck.Params = (),
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+    ) -> duck.Columns:
+        """Names and types of a SELECT's columns; raises ours for what is wrong with the user's text.
+
+        Where the text mentions a hidden column (`_shard`), `*` shows them too: compare the count.
+        """
+        key = None if locals else _key(sql, params)
+        if key is not None:
+            with self._lock:
+                if key in self._described:
+                    self._described.move_to_end(key)
+                    return self._described[key]
+        con = self._cursor(sql, locals)
+        try:
+            found = duck.describe(con, sql, params)
+        except duckdb.Error as error:
+            text = translate.Text(sql, len(_DESCRIBE))
+            raise translate.translate(error, text) from error
+        finally:
+            con.close()
+        if key is not None:
+            with self._lock:
+                self._described[key] = found
+                while len(self._described) > _CACHE_MAX:
+                    self._described.popitem(last=False)
+        return found
+
+    def schema(
+        self, columns: Sequence[tuple[str, str | None]], sql: str, params: duck.Params = ()
+    ) -> tuple[pa.Schema, duck.Columns]:
+        """A fragment's stream: its Arrow schema (no type lost, ENUM as text), and its columns' DuckDB types.
+
+        `columns` give the names, `sql` is in logical names.
+        """
+        described = self.describe(sql, params)
+        types: list[Any] = [self.arrow_type(type_) for _, type_ in described]
+        if None in types:
+            con = self._cursor(sql)
+            try:
+                types = duck.arrow_reader(con, f"SELECT * FROM ({sql}\n) LIMIT 0", params, 1).schema.types
+            finally:
+                con.close()
+        names = [name for name, _ in columns] or [name for name, _ in described]
+        schema = pa.schema([pa.field(name, plain(t)) for name, t in zip(names, types, strict=True)])
+        return schema, tuple((name, d[1]) for name, d in zip(names, described, strict=True))
+
+    def batches(self, sql: str, params: duck.Params, schema: pa.Schema) -> list[pa.RecordBatch]:
+        """The statement's answer where all tables are empty."""
+        con = self._cursor(sql)
+        try:
+            table = duck.arrow_reader(con, sql, params, 1024).read_all()
+        finally:
+            con.close()
+        columns = [column.cast(f.type) for column, f in zip(table.columns, schema, strict=True)]
+        batches: list[pa.RecordBatch] = pa.Table.from_arrays(columns, schema=schema).to_batches()
+        return batches
+
+    def close(self) -> None:
+        """Frees the instances."""
+        with self._lock:
+            for instance in self._instances.values():
+                instance.con.close()
+            self._instances.clear()
+
+    def _cursor(
+        self,
+        sql: str,
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+    ) -> duckdb.DuckDBPyConnection:
+        words = {word.casefold() for word in _WORD.findall(sql)}
+        has_hidden = not words.isdisjoint(HIDDEN_COLUMNS)
+        with self._lock:
+            instance = self._instances.get(has_hidden)
+            if instance is None:
+                instance = _Empty(self._catalog, self._settings, has_hidden=has_hidden)
+                self._instances[has_hidden] = instance
+            instance.add(words)
+            con = instance.con.cursor()
+        for name, data in (locals or {}).items():
+            con.register(name, data)
+        return con
+
+    def arrow_type(self, type_: str) -> pa.DataType | None:
+        """The Arrow type of a DuckDB type; None where its name is no SQL."""
+        if type_ not in self._fields:
+            con = self._cursor("")
+            try:
+                reader = duck.arrow_reader(con, f"SELECT CAST(NULL AS {type_})", (), 1)
+                self._fields[type_] = reader.schema.types[0]
+                reader.close()
+            except (duckdb.Error, OSError):
+                self._fields[type_] = None
+            finally:
+                con.close()
+        return self._fields[type_]
+
+
+_WORD = re.compile(r"\w+")
+
+
+class _Empty:
+    """An instance with the catalog's tables, made when first mentioned. Guarded by the describer's lock."""
+
+    def __init__(self, catalog: Catalog, settings: duck.Settings, *, has_hidden: bool) -> None:
+        self.con = duck.connect(":memory:", settings)
+        self._has_hidden = has_hidden
+        self._missing: dict[str, list[Table | View]] = {}
+        for relation in catalog.tables():
+            word = _WORD.findall(relation.name.casefold())
+            self._missing.setdefault(word[0] if word else "", []).append(relation)
+
+    def add(self, words: set[str]) -> None:
+        """Makes the relations whose names may be among the words of a text."""
+        for word in words & self._missing.keys() | ({""} & self._missing.keys()):
+            for relation in self._missing.pop(word):
+                if isinstance(relation, View):
+                    self.add({each.casefold() for each in _WORD.findall(relation.sql)})
+                    self._view(relation)
+                elif relation.columns is not None:
+                    self._table(relation)
+
+    def _table(self, table: Table) -> None:
+        columns = []
+        for column in table.columns or ():
+            collation = f" COLLATE {column.collation}" if column.collation else ""
+            null = "" if column.nullable else " NOT NULL"
+            columns.append(f"{duck.identifier(column.name)} {column.type}{collation}{null}")
+        if self._has_hidden:
+            columns += [f"{name} VARCHAR" for name in HIDDEN_COLUMNS]
+        name = duck.identifier(table.name)
+        if table.schema:
+            schema = duck.identifier(table.schema)
+            self.con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+            name = f"{schema}.{name}"
+        self._create(table.full_name, f"CREATE TABLE {name} ({', '.join(columns)})")
+
+    def _view(self, view: View) -> None:
+        names = f"({', '.join(map(duck.identifier, view.columns))})" if view.columns else ""
+        self._create(view.name, f"CREATE VIEW {duck.identifier(view.name)}{names} AS {view.sql}")
+
+    def _create(self, name: str, statement: str) -> None:
+        try:
+            self.con.execute(statement)
+        except duckdb.Error as error:
+            ours: Error = translate.translate(error)
+            raise CatalogError(f'"{name}" cannot be described: {ours.message}', hint=ours.hint) from error
+
+
+def plain(type_: pa.DataType) -> pa.DataType:
+    """Dictionaries (ENUM) as their values: each shard has a dictionary of its own."""
+    if pt.is_dictionary(type_):
+        return plain(type_.value_type)
+    if pt.is_struct(type_):
+        return pa.struct([f.with_type(plain(f.type)) for f in type_.fields])
+    if pt.is_list(type_):
+        return pa.list_(type_.value_field.with_type(plain(type_.value_type)))
+    if pt.is_fixed_size_list(type_):
+        return pa.list_(type_.value_field.with_type(plain(type_.value_type)), type_.list_size)
+    if pt.is_map(type_):
+        return pa.map_(plain(type_.key_type), plain(type_.item_type))
+    return type_
+
+
+def _key(sql: str, params: duck.Params) -> object:
+    """What a description depends on: the text and the kinds of the values. None: do not keep it."""
+    if not params:
+        return sql
+    named = params if isinstance(params, Mapping) else dict(enumerate(params))
+    kinds = tuple(sorted((str(name), _kind(value)) for name, value in named.items()))
+    return None if any(kind == "" for _, kind in kinds) else (sql, kinds)
+
+
+def _kind(value: Any) -> str:
+    """Values of one kind have one type in DuckDB; "" for what is looked into."""
+    if isinstance(value, list | tuple | dict):
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"int{value.bit_length()}{value < 0}"
+    if isinstance(value, Decimal):
+        return f"Decimal{value.as_tuple()[1:]}" if value.is_finite() else ""
+    return type(value).__qualname__

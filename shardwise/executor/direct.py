@@ -1,0 +1,173 @@
+"""A statement that one shard answers whole: the driver's rows go straight to the cursor, no merge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shardwise.errors import Error
+from shardwise.executor import duck
+from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.conform import Conform, drift, widens
+from shardwise.executor.pools import Lease
+from shardwise.executor.reading import BATCH_ROWS, Reader, located
+from shardwise.plan.run import Request
+from shardwise.plan.statistics import ShardStats
+
+
+class Direct:
+    """A `Merging` without merge. The source is opened at once, its statement runs when rows are asked for.
+
+    `arrow_type` tells DuckDB types' Arrow types. `columns` are the wanted ones; a shard whose types are
+    narrower is asked again with casts, before anything is handed on.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        request: Request,
+        columns: duck.Columns,
+        arrow_type: Callable[[str], pa.DataType | None],
+    ) -> None:
+        self.columns = columns
+        self._reader = reader
+        self._request = request
+        self._arrow_type = arrow_type
+        self._rows = self._bytes = 0
+        self._started = time.perf_counter()
+        self._is_started = self._is_over = False
+        self._texts = [i for i, (_, type_) in enumerate(columns) if type_ in ("VARCHAR", "BLOB", "JSON")]
+        self._lease: Lease | None = None
+        self._connection: SourceConnection | None = None
+        with self._located():
+            self._lease = reader.pool.lease(request.source)
+            self._connection = self._lease.connect(reader.time_zone)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the shard's Arrow is what the user is to get: no type that only we would understand."""
+        types = [self._arrow_type(type_) for _, type_ in self.columns]
+        return all(type_ is not None and _is_plain(type_) for type_ in types)
+
+    def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
+        with self._located():
+            return self._fetchmany(count)
+
+    def reader(self, batch_rows: int) -> pa.RecordBatchReader:
+        with self._located():
+            return self._batches(batch_rows)
+
+    def interrupt(self) -> None:
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
+
+    def close(self) -> None:
+        self._finish()
+        connection, lease = self._connection, self._lease
+        self._connection = self._lease = None
+        if connection is not None:
+            connection.close()
+        if lease is not None:
+            lease.release()
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _fetchmany(self, count: int) -> list[tuple[Any, ...]]:
+        connection = self._connection
+        if connection is None:
+            return []
+        if not self._is_started:
+            self._is_started = True
+            given = connection.execute(self._request.sql, self._request.params)
+            if self._is_narrower(given):
+                connection.execute(duck.cast_to(self._request.sql, self.columns), self._request.params)
+        rows = connection.fetchmany(count)
+        self._count(len(rows), self._size(rows))
+        if len(rows) < count:
+            self._finish()
+        return rows
+
+    def _is_narrower(self, given: duck.Columns) -> bool:
+        """Whether the shard's types must be cast; raises if they are others."""
+        if [type_ for _, type_ in given] == [type_ for _, type_ in self.columns]:
+            return False
+        if len(given) != len(self.columns):
+            schema = pa.schema([(name, pa.null()) for name, _ in given])
+            wanted = pa.schema([(name, pa.null()) for name, _ in self.columns])
+            Conform(schema, wanted, shard=self._request.shard, fragment=self._request.fragment)
+        for (_, theirs), (name, ours) in zip(given, self.columns, strict=True):
+            low, high = self._arrow_type(theirs), self._arrow_type(ours)
+            if theirs != ours and (low is None or high is None or not widens(low, high)):
+                raise drift(self._request.shard, name, theirs, ours)
+        return True
+
+    def _batches(self, batch_rows: int) -> pa.RecordBatchReader:
+        assert self._connection is not None
+        self._is_started = True
+        sql, params = self._request.sql, self._request.params
+        given = self._connection.arrow(sql, params, min(batch_rows, BATCH_ROWS))
+        types = [self._arrow_type(type_) for _, type_ in self.columns]
+        fields = [
+            (theirs if theirs.type == ours else pa.field(name, ours)).with_name(name)
+            for theirs, ours, (name, _) in zip(given.schema, types, self.columns, strict=False)
+        ]
+        wanted = pa.schema(fields)
+        conform = Conform(given.schema, wanted, shard=self._request.shard, fragment=self._request.fragment)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            while True:
+                with self._located():
+                    batch = next(given, None)
+                if batch is None:
+                    self._finish()
+                    return
+                self._count(batch.num_rows, batch.nbytes)
+                yield conform(batch)
+
+        return pa.RecordBatchReader.from_batches(wanted, batches())
+
+    def _count(self, rows: int, size: int) -> None:
+        self._rows += rows
+        self._bytes += size
+        self._reader.feed(self._request, _Counted(rows, size))
+
+    def _size(self, rows: list[tuple[Any, ...]]) -> int:
+        """About what the rows would take as Arrow."""
+        size = 8 * len(rows) * len(self.columns)
+        for i in self._texts:
+            size += sum(len(value) for row in rows if (value := row[i]) is not None)
+        return size
+
+    def _finish(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            seconds = time.perf_counter() - self._started
+            self._reader.finish(self._request, ShardStats(self._rows, self._bytes, seconds))
+
+    @contextmanager
+    def _located(self) -> Iterator[None]:
+        """Errors inside are ours, and name the shard."""
+        try:
+            yield
+        except Error as error:
+            raise located(error, self._lease, self._request) from error.__cause__
+        except Exception as error:
+            raise located(error, self._lease, self._request) from error
+
+
+class _Counted(NamedTuple):
+    """Rows that are no Arrow batch."""
+
+    num_rows: int
+    nbytes: int
+
+
+def _is_plain(type_: pa.DataType) -> bool:
+    if isinstance(type_, pa.BaseExtensionType):
+        return False
+    return all(_is_plain(type_.field(i).type) for i in range(type_.num_fields))

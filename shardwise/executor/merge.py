@@ -1,0 +1,199 @@
+"""The merge: DuckDB finishes the work over the fragments' streams.
+
+Behind a protocol, because it may later run elsewhere: an engine takes a `plan.Merge` and its streams, and
+gives rows. Each statement has an instance to itself (memory limit, spill directory): taken from a pool, for
+making one takes 10 ms, and locked so that no SQL reads a file, loads an extension or changes a setting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Any, Protocol
+
+import duckdb
+import pyarrow as pa
+
+from shardwise.executor import duck
+from shardwise.executor.stream import Stream
+from shardwise.options import Options
+from shardwise.plan.run import Merge
+
+_IDLE_MAX = 4
+
+
+class Merging(Protocol):
+    """One statement being merged. Rows come once, as tuples or as Arrow; anyone may interrupt it."""
+
+    @property
+    def columns(self) -> duck.Columns:
+        """Names and types of the rows."""
+
+    def fetchmany(self, count: int) -> list[tuple[Any, ...]]: ...
+    def reader(self, batch_rows: int) -> pa.RecordBatchReader: ...
+    def interrupt(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class MergeEngine(Protocol):
+    """Where merges run."""
+
+    def start(
+        self,
+        merge: Merge,
+        streams: Mapping[str, tuple[Stream, duck.Columns]],
+        locals: Mapping[str, Any],  # noqa: A002
+        options: Options,
+        wanted: duck.Columns | None,
+    ) -> Merging:
+        """Prepares a statement; nothing runs before rows are asked for.
+
+        `streams` are by input name, with their columns' DuckDB types. With `wanted`, rows are cast to
+        those types.
+        """
+
+    def close(self) -> None: ...
+
+
+class DuckDBMerge:
+    """In this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: dict[duck.Settings, list[_Instance]] = {}
+        self._is_closed = False
+
+    def start(
+        self,
+        merge: Merge,
+        streams: Mapping[str, tuple[Stream, duck.Columns]],
+        locals: Mapping[str, Any],  # noqa: A002
+        options: Options,
+        wanted: duck.Columns | None,
+    ) -> DuckDBMerging:
+        instance = self._take(_settings(options))
+        try:
+            con = instance.con.cursor()
+            for name, (stream, columns) in streams.items():
+                _register(con, name, stream, columns)
+            for name in merge.locals:
+                con.register(name, locals[name])
+            columns = duck.describe(con, merge.sql, merge.params)
+            sql = merge.sql
+            if wanted is not None and [t for _, t in columns] != [t for _, t in wanted]:
+                sql = duck.cast_to(sql, wanted)
+        except BaseException:
+            self._give_back(instance)
+            raise
+        return DuckDBMerging(con, sql, merge.params, wanted or columns, lambda: self._give_back(instance))
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            idle = [instance for instances in self._idle.values() for instance in instances]
+            self._idle.clear()
+        for instance in idle:
+            instance.close()
+
+    def _take(self, settings: duck.Settings) -> _Instance:
+        with self._lock:
+            idle = self._idle.get(settings)
+            if idle:
+                return idle.pop()
+        return _Instance(settings)
+
+    def _give_back(self, instance: _Instance) -> None:
+        with self._lock:
+            keeps = not self._is_closed and sum(map(len, self._idle.values())) < _IDLE_MAX
+            if keeps:
+                self._idle.setdefault(instance.settings, []).append(instance)
+        if not keeps:
+            instance.close()
+
+
+def _settings(options: Options) -> duck.Settings:
+    return duck.Settings(
+        time_zone=options.time_zone,
+        threads=options.threads,
+        memory_bytes_max=options.memory_bytes_max,
+        spill_directory=options.spill_directory,
+        spill_bytes_max=options.spill_bytes_max,
+    )
+
+
+class _Instance:
+    """A locked in-memory DuckDB, and its private spill directory, which goes with it."""
+
+    def __init__(self, settings: duck.Settings) -> None:
+        self.settings = settings
+        parent = settings.spill_directory
+        if parent is not None:
+            Path(parent).mkdir(parents=True, exist_ok=True)
+        self._directory = mkdtemp(prefix="shardwise-merge-", dir=parent)
+        try:
+            self.con = duck.connect(":memory:", replace(settings, spill_directory=self._directory))
+        except BaseException:
+            rmtree(self._directory, ignore_errors=True)
+            raise
+
+    def close(self) -> None:
+        self.con.close()
+        rmtree(self._directory, ignore_errors=True)
+
+
+def _register(con: duckdb.DuckDBPyConnection, name: str, stream: Stream, columns: duck.Columns) -> None:
+    """A stream under its name; ENUM columns, which Arrow brings as text, are cast back by a view."""
+    if not any("ENUM(" in type_ for _, type_ in columns):
+        con.register(name, stream)
+        return
+    raw = f"{name} as it comes"
+    con.register(raw, stream)
+    casts = (f"CAST({duck.identifier(c)} AS {t}) AS {duck.identifier(c)}" for c, t in columns)
+    con.execute(
+        f"CREATE TEMP VIEW {duck.identifier(name)} AS SELECT {', '.join(casts)} FROM {duck.identifier(raw)}"
+    )
+
+
+class DuckDBMerging:
+    """A statement on a connection of its own."""
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        sql: str,
+        params: Mapping[str, Any],
+        columns: duck.Columns,
+        done: Callable[[], None],
+    ) -> None:
+        self.columns = columns
+        self._con = con
+        self._sql = sql
+        self._params = params
+        self._has_started = False
+        self._done: Callable[[], None] | None = done
+
+    def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
+        if not self._has_started:
+            self._has_started = True
+            duck.execute(self._con, self._sql, self._params)
+        return self._con.fetchmany(count)
+
+    def reader(self, batch_rows: int) -> pa.RecordBatchReader:
+        self._has_started = True
+        return duck.arrow_reader(self._con, self._sql, self._params, batch_rows)
+
+    def interrupt(self) -> None:
+        if self._done is not None:
+            self._con.interrupt()
+
+    def close(self) -> None:
+        done, self._done = self._done, None
+        if done is not None:
+            with contextlib.suppress(duckdb.Error):
+                self._con.close()
+            done()

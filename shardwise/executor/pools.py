@@ -1,0 +1,245 @@
+"""What statements share: open sources, least recently used closed first, and how many requests may be out.
+
+Nothing here is made per shard ahead of its turn: a source is opened by the first request that needs it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from shardwise.errors import Error, InterfaceError
+from shardwise.executor.backends import backend_of
+from shardwise.executor.backends.base import Backend, Location, OpenSource, SourceConnection, SourceOptions
+
+
+@dataclass(eq=False)
+class _Entry:
+    """A source that is open, or being opened by whoever holds `opening`."""
+
+    location: Location
+    backend: Backend
+    opening: threading.Lock = field(default_factory=threading.Lock)
+    source: OpenSource | None = None
+    users: int = 0
+
+
+class Workers:
+    """The process's fetching threads, made as they are needed, at most `size`."""
+
+    def __init__(self, size: int) -> None:
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="shardwise-fetch")
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._is_closed = False
+
+    def submit(self, work: Callable[[], None]) -> None:
+        """Has a thread do it; raises InterfaceError once closed."""
+        if not self.resubmit(work):
+            raise InterfaceError("the cluster is closed")
+
+    def resubmit(self, work: Callable[[], None]) -> bool:
+        """The same, but tells whether it will be done."""
+        with self._lock:
+            if self._is_closed:
+                return False
+            self._waiting += 1
+            self._threads.submit(self._start, work)
+            return True
+
+    def _start(self, work: Callable[[], None]) -> None:
+        with self._lock:
+            self._waiting -= 1
+        work()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether work waits for a thread."""
+        return self._waiting > 0
+
+    def close(self) -> None:
+        """Waits for the threads to end."""
+        with self._lock:
+            self._is_closed = True
+        self._threads.shutdown()
+
+
+class SourcePool:
+    """Open sources, at most `open_max` of them idle or not, unless more are in use at once."""
+
+    def __init__(
+        self, locate: Callable[[str], Location], options: SourceOptions, *, open_max: int = 64
+    ) -> None:
+        self._locate = locate
+        self._options = options
+        self._open_max = open_max
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._is_closed = False
+
+    def lease(self, name: str) -> Lease:
+        """The source, opened if it is not open. Raises ours: ShardUnavailable and the like."""
+        entry = self._use(name)
+        try:
+            with entry.opening:
+                if entry.source is None:
+                    entry.source = entry.backend.open(entry.location, self._options)
+        except Exception as error:
+            self._done(name, entry)
+            raise entry.backend.translate_error(error, entry.location) from error
+        return Lease(entry.backend, entry.location, entry.source, lambda: self._done(name, entry))
+
+    def is_transient(self, name: str, error: Error) -> bool:
+        """Whether the same request may succeed if it is tried again at once."""
+        return backend_of(self._locate(name).scheme, name).is_transient(error)
+
+    def open_count(self) -> int:
+        """How many sources are open."""
+        with self._lock:
+            return sum(entry.source is not None for entry in self._entries.values())
+
+    def close(self) -> None:
+        """Closes all sources; those in use when they are given back."""
+        with self._lock:
+            self._is_closed = True
+            idle = [entry for entry in self._entries.values() if entry.users == 0]
+            self._entries.clear()
+        for entry in idle:
+            _close(entry)
+
+    def _use(self, name: str) -> _Entry:
+        with self._lock:
+            if self._is_closed:
+                raise InterfaceError("the cluster is closed")
+            entry = self._entries.get(name)
+            if entry is not None:
+                entry.users += 1
+                self._entries.move_to_end(name)
+                return entry
+        location = self._locate(name)
+        backend = backend_of(location.scheme, name)
+        with self._lock:
+            entry = self._entries.setdefault(name, _Entry(location, backend))
+            entry.users += 1
+            self._entries.move_to_end(name)
+        return entry
+
+    def _done(self, name: str, entry: _Entry) -> None:
+        with self._lock:
+            entry.users -= 1
+            gone = self._evicted()
+            if entry.users == 0 and self._entries.get(name) is not entry:
+                gone.append(entry)
+            elif entry.users == 0 and entry.source is None:
+                del self._entries[name]
+        for each in gone:
+            _close(each)
+
+    def _evicted(self) -> list[_Entry]:
+        """Takes the least recently used idle ones out while there are too many."""
+        gone: list[_Entry] = []
+        excess = len(self._entries) - self._open_max
+        if excess > 0:
+            idle = [name for name, entry in self._entries.items() if entry.users == 0]
+            gone += [self._entries.pop(name) for name in idle[:excess]]
+        return gone
+
+
+def _close(entry: _Entry) -> None:
+    if entry.source is not None:
+        entry.source.close()
+        entry.source = None
+
+
+class Lease:
+    """The use of an open source until `release`."""
+
+    def __init__(
+        self, backend: Backend, location: Location, source: OpenSource, done: Callable[[], None]
+    ) -> None:
+        self._backend = backend
+        self._location = location
+        self._source = source
+        self._done: Callable[[], None] | None = done
+
+    def connect(self, time_zone: str) -> SourceConnection:
+        return self._source.connect(time_zone)
+
+    def translate(self, error: BaseException) -> Error:
+        return self._backend.translate_error(error, self._location)
+
+    def release(self) -> None:
+        """Gives it back; a second call does nothing."""
+        done, self._done = self._done, None
+        if done is not None:
+            done()
+
+
+@dataclass(slots=True)
+class _Count:
+    held: int = 0
+    running: int = 0
+
+
+class Limits:
+    """How many requests are out, per source and in all the process.
+
+    A request *runs* while a thread reads from it, and is *parked* while its stream's queue is full. Where
+    all that are held are parked, a starving stream (one that the merge waits for, with no request of its
+    own) gets one more: the others may wait for its rows.
+    """
+
+    def __init__(self, *, per_source: int, total: int) -> None:
+        self._per_source = per_source
+        self._total = total
+        self._lock = threading.Lock()
+        self._all = _Count()
+        self._sources: dict[str, _Count] = {}
+        self._waiting: list[Callable[[], None]] = []
+
+    def take(self, source: str, retry: Callable[[], None], *, is_starving: bool) -> bool:
+        """Whether a request may go to `source` now; if not, `retry` is called once when it may."""
+        with self._lock:
+            count = self._sources.setdefault(source, _Count())
+            pairs = ((count, self._per_source), (self._all, self._total))
+            if all(c.held < limit or (is_starving and c.running == 0) for c, limit in pairs):
+                for c in (count, self._all):
+                    c.held += 1
+                    c.running += 1
+                return True
+            if not count.held:
+                del self._sources[source]
+            self._waiting.append(retry)
+            return False
+
+    def park(self, source: str) -> None:
+        """The request's thread does something else; the request stays."""
+        with self._lock:
+            for c in (self._sources[source], self._all):
+                c.running -= 1
+        self._changed()
+
+    def resume(self, source: str) -> None:
+        with self._lock:
+            for c in (self._sources[source], self._all):
+                c.running += 1
+
+    def give_back(self, source: str, *, is_parked: bool = False) -> None:
+        """The request is over."""
+        with self._lock:
+            count = self._sources[source]
+            for c in (count, self._all):
+                c.held -= 1
+                c.running -= not is_parked
+            if not count.held:
+                del self._sources[source]
+        self._changed()
+
+    def _changed(self) -> None:
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        for retry in waiting:
+            retry()

@@ -1,0 +1,181 @@
+"""One request to one shard, read as Arrow: opened when its turn comes, checked, counted, tried again."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from shardwise.errors import Error, OperationalError
+from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.conform import Conform
+from shardwise.executor.guard import Guard
+from shardwise.executor.pools import Lease, Limits, SourcePool
+from shardwise.plan.run import Request, Run
+from shardwise.plan.statistics import ShardStats
+
+BATCH_ROWS = 16_384
+_TRIES = 2
+_RETRY_AFTER_S = 0.1
+
+
+class Reader:
+    """Makes the readings of one run, and reports to it. Threads may call everything."""
+
+    def __init__(
+        self, run: Run, guard: Guard, pool: SourcePool, limits: Limits, *, time_zone: str = "UTC"
+    ) -> None:
+        self.guard = guard
+        self.pool = pool
+        self.limits = limits
+        self.time_zone = time_zone
+        self.statistics: dict[str, dict[str, ShardStats]] = {}
+        self._run = run
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        guard.on_stop(self._stopped.set)
+
+    def requests(self, fragment: str) -> Iterator[Request]:
+        """The fragment's requests, asked of the run one by one."""
+        ready = self._run.ready(fragment)
+        while True:
+            with self._lock:
+                request = next(ready, None)
+            if request is None:
+                return
+            yield request
+
+    def reading(self, request: Request, schema: pa.Schema) -> Reading:
+        return Reading(self, request, schema)
+
+    def feed(self, request: Request, batch: pa.RecordBatch) -> None:
+        with self._lock:
+            self._run.feed(request.id, batch)
+        self.guard.count(request.fragment, batch.num_rows, batch.nbytes)
+
+    def finish(self, request: Request, measured: ShardStats) -> None:
+        with self._lock:
+            self._run.finish(request.id)
+            shards = self.statistics.setdefault(request.fragment, {})
+            before = shards.get(request.shard, ShardStats(0, 0, 0.0))
+            shards[request.shard] = ShardStats(
+                before.rows + measured.rows, before.bytes + measured.bytes, before.seconds + measured.seconds
+            )
+
+    def fail(self, request: Request, error: BaseException) -> None:
+        with self._lock:
+            self._run.fail(request.id, error)
+
+    def pause(self) -> None:
+        """Before another try: up to a tenth of a second, or until the statement is stopped."""
+        self._stopped.wait(random.uniform(0, _RETRY_AFTER_S))  # noqa: S311  jitter
+
+
+class Reading:
+    """A request that is being read; one thread at a time, but anyone may interrupt it."""
+
+    def __init__(self, reader: Reader, request: Request, schema: pa.Schema) -> None:
+        self.request = request
+        self._reader = reader
+        self._schema = schema
+        self._lease: Lease | None = None
+        self._connection: SourceConnection | None = None
+        self._batches: pa.RecordBatchReader | None = None
+        self._conform: Conform | None = None
+        self._rows = self._bytes = 0
+        self._started = time.perf_counter()
+        self._tries = 1
+        self._is_over = self._is_abandoned = False
+
+    def next(self) -> pa.RecordBatch | None:
+        """The next batch, of the stream's schema; None at the end. Raises ours, naming the shard."""
+        while True:
+            try:
+                return self._next()
+            except Exception as error:  # noqa: BLE001  each driver has its own
+                if self._is_abandoned:
+                    return None
+                ours = located(error, self._lease, self.request)
+                if not self._may_retry(ours):
+                    self._is_over = True
+                    self._reader.fail(self.request, ours)
+                    raise ours from (error if ours is not error else error.__cause__)
+                self._tries += 1
+                self._release()
+                self._reader.pause()
+
+    def _may_retry(self, error: Error) -> bool:
+        """Only while nothing of it was handed on."""
+        if self._rows or self._tries >= _TRIES or self._reader.guard.error is not None:
+            return False
+        return self._reader.pool.is_transient(self.request.source, error)
+
+    def _next(self) -> pa.RecordBatch | None:
+        if self._batches is None or self._conform is None:
+            self._lease = self._lease or self._reader.pool.lease(self.request.source)
+            self._connection = self._lease.connect(self._reader.time_zone)
+            self._reader.guard.check()
+            if self._is_abandoned:
+                return None
+            self._batches = self._connection.arrow(self.request.sql, self.request.params, BATCH_ROWS)
+            self._conform = Conform(
+                self._batches.schema, self._schema, shard=self.request.shard, fragment=self.request.fragment
+            )
+        try:
+            batch = self._conform(self._batches.read_next_batch())
+        except StopIteration:
+            self._finish()
+            return None
+        self._rows += batch.num_rows
+        self._bytes += batch.nbytes
+        self._reader.feed(self.request, batch)
+        return batch
+
+    def park(self) -> None:
+        """The thread does other work; the request stays."""
+        self._reader.limits.park(self.request.source)
+
+    def resume(self) -> None:
+        self._reader.limits.resume(self.request.source)
+
+    def interrupt(self) -> None:
+        self._is_abandoned = True
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
+
+    def close(self, *, is_parked: bool = False) -> None:
+        """Stops it if it runs, and gives back what it holds; called by the thread that has it."""
+        if not self._is_over:
+            self._finish()
+        self._release()
+        self._reader.limits.give_back(self.request.source, is_parked=is_parked)
+
+    def _finish(self) -> None:
+        """Its rows are all here, or no more are wanted."""
+        seconds = time.perf_counter() - self._started
+        self._is_over = True
+        self._reader.finish(self.request, ShardStats(self._rows, self._bytes, seconds))
+
+    def _release(self) -> None:
+        connection, lease = self._connection, self._lease
+        self._batches = self._connection = self._lease = None
+        if connection is not None:
+            connection.close()
+        if lease is not None:
+            lease.release()
+
+
+def located(error: BaseException, lease: Lease | None, request: Request) -> Error:
+    """Ours for a source's error, with the shard's name in it."""
+    ours = lease.translate(error) if lease is not None else error
+    if not isinstance(ours, Error):
+        ours = OperationalError(str(ours))
+    if ours.shard is None:
+        ours.shard = request.shard
+        if f'"{request.shard}"' not in ours.message:
+            ours.message = f'shard "{request.shard}": {ours.message}'
+    return ours

@@ -1,0 +1,227 @@
+"""Executes a run: what runs first, then the fragments and the merge over them; or one shard, directly.
+
+    result = execute(plan.start(), environment, Options(), columns=…)
+    result.fetchmany(100)   or   result.arrow_reader(65_536)
+
+Streaming only: rows are moved as they are asked for, and a slow consumer makes the shards wait.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shardwise.errors import DataError, Error, InternalError
+from shardwise.executor import duck
+from shardwise.executor.describe import Describer
+from shardwise.executor.direct import Direct
+from shardwise.executor.guard import Guard
+from shardwise.executor.merge import MergeEngine, Merging
+from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.reading import Reader
+from shardwise.executor.result import Result
+from shardwise.executor.stream import FeedBatches, Fetcher, Stream
+from shardwise.options import Options
+from shardwise.plan.run import Bound, First, Fragment, Merge, Run
+from shardwise.plan.statistics import FirstStats
+
+MORE_THAN_ONE_ROW = (
+    "More than one row returned by a subquery used as an expression - scalar subqueries can only return a "
+    "single row."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What the statements of a cluster share."""
+
+    pool: SourcePool
+    limits: Limits
+    workers: Workers
+    merge: MergeEngine
+    describer: Describer
+    owner: object = None
+    """Kept alive as long as any of its results."""
+
+
+def execute(
+    run: Run,
+    environment: Environment,
+    options: Options,
+    *,
+    columns: duck.Columns | None = None,
+    locals: Mapping[str, Any] | None = None,  # noqa: A002
+    guard: Guard | None = None,
+) -> Result:
+    """Starts a run. Subqueries that run first are run here; the rest when rows are asked for.
+
+    `columns` are the result's names and types where they are known (they win), `locals` the registered local
+    relations by name. The caller closes the result.
+    """
+    started = time.perf_counter()
+    owned = guard or Guard(options)
+    try:
+        first = _run_first(run, environment, options, locals or {}, owned)
+        statement = _Statement(run, environment, options, locals or {}, owned)
+        merging = statement.start(columns)
+        result = Result(
+            run.plan,
+            merging,
+            statement,
+            owned,
+            owns_guard=guard is None,
+            first=first,
+            started=started,
+        )
+        result.owner = environment.owner
+    except BaseException as error:
+        owned.stop(error)
+        if guard is None:
+            owned.done()
+        if isinstance(owned.error, Error) and owned.error is not error:
+            raise owned.error from error
+        raise
+    return result
+
+
+class _Statement:
+    """One run's parts: who reads from the shards, and what merges. Closed by its result."""
+
+    def __init__(
+        self,
+        run: Run,
+        environment: Environment,
+        options: Options,
+        locals: Mapping[str, Any],  # noqa: A002
+        guard: Guard,
+    ) -> None:
+        self._run = run
+        self._environment = environment
+        self._options = options
+        self._locals = locals
+        self._guard = guard
+        self.reader = Reader(run, guard, environment.pool, environment.limits, time_zone=options.time_zone)
+        self._fetcher: Fetcher | None = None
+
+    def start(self, columns: duck.Columns | None) -> Merging:
+        """The merge, or what stands for it."""
+        merge = self._run.merge
+        if merge is not None:
+            return self._merging(merge, columns)
+        fragments = self._run.plan.fragments
+        if len(fragments) != 1:
+            raise InternalError(f"a plan without merge has {len(fragments)} fragments")
+        if len(fragments[0].route.shards) == 1:
+            columns = columns or self._described(fragments[0])
+            (request,) = self._run.ready(fragments[0].name)
+            return Direct(self.reader, request, columns, self._environment.describer.arrow_type)
+        return self.merged(columns)
+
+    def merged(self, columns: duck.Columns | None) -> Merging:
+        """The only fragment's rows, through the merge after all."""
+        (fragment,) = self._run.plan.fragments
+        merge = Merge(sql=f"SELECT * FROM {fragment.name}", params={}, inputs=(fragment.name,))
+        return self._merging(merge, columns or self._described(fragment))
+
+    def close(self) -> None:
+        """Stops the shards and waits until nothing runs."""
+        if self._fetcher is not None:
+            self._fetcher.close()
+
+    def _merging(self, merge: Merge, columns: duck.Columns | None) -> Merging:
+        fragments = {fragment.name: fragment for fragment in self._run.plan.fragments}
+        self._fetcher = Fetcher(
+            self.reader,
+            self._guard,
+            workers=self._environment.workers,
+            limits=self._environment.limits,
+            threads_max=self._options.requests_max,
+        )
+        streams = {name: self._stream(fragments[name], self._fetcher) for name in merge.inputs}
+        return self._environment.merge.start(merge, streams, self._locals, self._options, columns)
+
+    def _stream(self, fragment: Fragment, fetcher: Fetcher) -> tuple[Stream, duck.Columns]:
+        describer = self._environment.describer
+        try:
+            schema, types = describer.schema(fragment.columns, fragment.sql, fragment.params)
+        except Error as error:
+            raise InternalError(f"fragment {fragment.name} cannot be described: {error.message}") from error
+
+        def opened() -> Iterator[pa.RecordBatch]:
+            if fragment.route.shards:
+                return FeedBatches(fetcher, fragment.name, schema)
+            return iter(describer.batches(fragment.sql, fragment.params, schema))
+
+        return Stream(schema, opened), types
+
+    def _described(self, fragment: Fragment) -> duck.Columns:
+        _, columns = self._environment.describer.schema(fragment.columns, fragment.sql, fragment.params)
+        return columns
+
+
+# -- subqueries that run first -----------------------------------------------------------------
+
+
+def _run_first(
+    run: Run,
+    environment: Environment,
+    options: Options,
+    locals: Mapping[str, Any],  # noqa: A002
+    guard: Guard,
+) -> tuple[FirstStats, ...]:
+    """Runs them side by side and binds their rows; again if the rest of the plan has others."""
+    measured: list[FirstStats] = []
+    while run.first:
+        found: dict[str, _Ran] = {}
+
+        def go(first: First, found: dict[str, _Ran] = found) -> None:
+            try:
+                found[first.name] = _ran(first, environment, options, locals, guard)
+            except BaseException as error:  # noqa: BLE001  raised below, by the statement's thread
+                guard.stop(error)
+
+        here, *beside = run.first
+        threads = [threading.Thread(target=go, args=(first,)) for first in beside]
+        for thread in threads:
+            thread.start()
+        go(here)
+        for thread in threads:
+            thread.join()
+        guard.check()
+        for first in run.first:
+            run.bind(first.name, found[first.name].bound)
+            measured.append(found[first.name].statistics)
+    return tuple(measured)
+
+
+class _Ran(NamedTuple):
+    bound: Bound
+    statistics: FirstStats
+
+
+def _ran(
+    first: First,
+    environment: Environment,
+    options: Options,
+    locals: Mapping[str, Any],  # noqa: A002
+    guard: Guard,
+) -> _Ran:
+    """One subquery's rows."""
+    with execute(first.plan.start(), environment, options, locals=locals, guard=guard) as result:
+        limit = 1 if first.is_scalar else first.rows_max
+        rows: list[tuple[Any, ...]] = []
+        while limit is None or len(rows) <= limit:
+            more = result.fetchmany(4096 if limit is None else min(4096, limit + 1 - len(rows)))
+            rows += more
+            if not more:
+                break
+        if first.is_scalar and len(rows) > 1:
+            raise DataError(MORE_THAN_ONE_ROW, sqlstate="21000")
+        types = tuple(type_ for _, type_ in result.columns)
+        kept = None if limit is not None and len(rows) > limit else rows
+        return _Ran(Bound(types, kept), FirstStats(first.name, result.plan, result.stats))

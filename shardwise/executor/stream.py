@@ -1,0 +1,331 @@
+"""A fragment as one stream: a bounded queue of Arrow batches, fed by all its shards, read by the merge.
+
+A `Stream` is registered with the merge engine. Nothing is asked of a shard before the engine opens it; each
+opening is a `Feed` of its own, for which the fragment is requested anew. A `Fetcher` has a few threads read
+from the shards for all feeds of a statement.
+
+No thread waits for room in a queue: a request whose feed is full is parked, with its connection, and the
+thread does other work. A feed that the merge waits for goes first. So any number of feeds may be drained one
+after another by a single thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from shardwise.errors import Cancelled
+from shardwise.executor.guard import Guard
+from shardwise.executor.pools import Limits, Workers
+from shardwise.executor.reading import Reader, Reading
+from shardwise.plan.run import Request
+
+QUEUE_BATCHES_MAX = 32
+QUEUE_BYTES_MAX = 32 << 20
+_INTERRUPT_AGAIN_S = 0.05
+
+
+@dataclass(eq=False)
+class Feed:
+    """One opening of a stream. All fields are guarded by the fetcher's lock.
+
+    `is_waiting`: the merge waits for a batch. `is_starting`: a thread makes the next request.
+    `is_blocked`: the next request must wait until a limit allows it.
+    """
+
+    schema: pa.Schema
+    requests: Iterator[Request]
+    arrived: threading.Condition
+    queue: deque[pa.RecordBatch] = field(default_factory=deque)
+    bytes: int = 0
+    readings: set[Reading] = field(default_factory=set)
+    parked: deque[Reading] = field(default_factory=deque)
+    pending: Request | None = None
+    is_waiting: bool = False
+    is_starting: bool = False
+    is_blocked: bool = False
+    is_exhausted: bool = False
+    is_closed: bool = False
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.queue) >= QUEUE_BATCHES_MAX or self.bytes >= QUEUE_BYTES_MAX
+
+    @property
+    def is_done(self) -> bool:
+        return self.is_exhausted and not self.readings and not self.queue
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a thread could do something for it."""
+        if self.is_closed or self.is_full:
+            return False
+        return bool(self.parked) or not (self.is_exhausted or self.is_starting or self.is_blocked)
+
+
+class Fetcher:
+    """Reads the requests of one statement's feeds, with at most `threads_max` threads of `workers`."""
+
+    def __init__(
+        self, reader: Reader, guard: Guard, *, workers: Workers, limits: Limits, threads_max: int
+    ) -> None:
+        self._reader = reader
+        self._guard = guard
+        self._workers = workers
+        self._limits = limits
+        self._threads_max = threads_max
+        self._lock = threading.Lock()
+        self._ended = threading.Condition(self._lock)
+        self._feeds: list[Feed] = []
+        self._threads = 0
+        self._is_stopped = False
+        self._forget = guard.on_stop(self.stop)
+
+    # -- for the merge ------------------------------------------------------------------------
+
+    def open(self, fragment: str, schema: pa.Schema) -> Feed:
+        """A new feed of the fragment; threads begin to fill it."""
+        feed = Feed(schema, self._reader.requests(fragment), threading.Condition(self._lock))
+        with self._lock:
+            self._feeds.append(feed)
+            self._kick()
+        return feed
+
+    def next(self, feed: Feed) -> pa.RecordBatch | None:
+        """The feed's next batch, None at its end. Waits; raises what stopped the statement."""
+        with self._lock:
+            while not feed.queue:
+                self._guard.check()
+                if self._is_stopped:
+                    raise Cancelled("the statement was closed")
+                if feed.is_done or feed.is_closed:
+                    return None
+                feed.is_waiting, feed.is_blocked = True, False
+                self._kick()
+                feed.arrived.wait()
+                feed.is_waiting = False
+            batch = feed.queue.popleft()
+            feed.bytes -= batch.nbytes
+            self._kick()
+            return batch
+
+    def close_feed(self, feed: Feed) -> None:
+        """Nobody reads the feed any more: its requests are stopped."""
+        with self._lock:
+            if feed.is_closed:
+                return
+            feed.is_closed = True
+            feed.queue.clear()
+            parked = self._take_parked(feed)
+            running = list(feed.readings)
+            self._drop(feed)
+            feed.arrived.notify_all()
+        for reading in running:
+            reading.interrupt()
+        _close_parked(parked)
+
+    def stop(self) -> None:
+        """Stops the shards; whoever waits for a batch is told. Threads end soon after: see `close`."""
+        with self._lock:
+            self._is_stopped = True
+            running = [reading for feed in self._feeds for reading in feed.readings]
+            for feed in self._feeds:
+                feed.arrived.notify_all()
+        for reading in running:
+            reading.interrupt()
+
+    def close(self) -> None:
+        """Stops the shards and waits until nothing of this statement runs."""
+        self.stop()
+        with self._lock:
+            parked = [reading for feed in self._feeds for reading in self._take_parked(feed)]
+        _close_parked(parked)
+        with self._lock:
+            while self._threads:
+                if not self._ended.wait(_INTERRUPT_AGAIN_S):
+                    # An interrupt that comes just before a statement starts is lost.
+                    for feed in self._feeds:
+                        for reading in feed.readings:
+                            reading.interrupt()
+            self._feeds.clear()
+        self._forget()
+
+    # -- threads ------------------------------------------------------------------------------
+
+    def _kick(self) -> None:
+        """Has one more thread look for work, if there is some and a thread may be had. Holds the lock."""
+        if self._is_stopped or self._threads >= self._threads_max:
+            return
+        if any(feed.has_work for feed in self._feeds):
+            self._workers.submit(self._work)
+            self._threads += 1
+
+    def _work(self) -> None:
+        """A thread's life: works while there is some, and never waits for any."""
+        while True:
+            with self._lock:
+                job = None if self._is_stopped else self._take()
+                if job is None:
+                    self._threads -= 1
+                    self._ended.notify_all()
+                    return
+                self._kick()
+            feed, reading = job
+            try:
+                if reading is None:
+                    reading = self._start(feed)
+                else:
+                    reading.resume()
+                if reading is not None:
+                    self._read(feed, reading)
+            except BaseException as error:  # noqa: BLE001  it is the statement's, whoever reads it raises it
+                self._guard.stop(error)
+            with self._lock:
+                if self._workers.is_crowded and not self._is_stopped and self._workers.resubmit(self._work):
+                    return
+
+    def _take(self) -> tuple[Feed, Reading | None] | None:
+        """A parked request to go on with, or a feed to make the next request of. Holds the lock."""
+        for feed in sorted(self._feeds, key=lambda each: not each.is_waiting):
+            if feed.has_work:
+                if feed.parked:
+                    return feed, feed.parked.popleft()
+                feed.is_starting = True
+                return feed, None
+        return None
+
+    def _start(self, feed: Feed) -> Reading | None:
+        """The feed's next request, if there is one and the limits allow it now."""
+        request = feed.pending or next(feed.requests, None)
+        with self._lock:
+            feed.pending = request
+            feed.is_exhausted = request is None
+            feed.is_starting = request is not None
+            feed.is_blocked = request is not None
+            is_starving = feed.is_waiting and not feed.readings
+            if feed.is_done:
+                feed.arrived.notify_all()
+        if request is None:
+            return None
+        taken = self._limits.take(request.source, lambda: self._unblock(feed), is_starving=is_starving)
+        with self._lock:
+            feed.is_starting = False
+            if not taken:
+                if feed.is_waiting and not feed.readings and not is_starving:
+                    feed.is_blocked = False
+                return None
+            feed.is_blocked = False
+            feed.pending = None
+            reading = self._reader.reading(request, feed.schema)
+            feed.readings.add(reading)
+            self._kick()
+        return reading
+
+    def _unblock(self, feed: Feed) -> None:
+        """A limit may allow the feed's next request now. Called under anyone's lock: a thread does it."""
+        self._workers.resubmit(lambda: self._unblocked(feed))
+
+    def _unblocked(self, feed: Feed) -> None:
+        with self._lock:
+            feed.is_blocked = False
+            self._kick()
+
+    def _read(self, feed: Feed, reading: Reading) -> None:
+        """Reads until the request's end, or until it must be parked."""
+        is_parked = False
+        try:
+            while not is_parked:
+                batch = reading.next()
+                with self._lock:
+                    if batch is None or feed.is_closed or self._is_stopped:
+                        return
+                    if batch.num_rows:
+                        feed.queue.append(batch)
+                        feed.bytes += batch.nbytes
+                        feed.arrived.notify()
+                    is_parked = feed.is_full or self._is_wanted_elsewhere(feed)
+                    if is_parked:
+                        reading.park()
+                        feed.parked.append(reading)
+        finally:
+            if not is_parked:
+                reading.close()
+                with self._lock:
+                    feed.readings.discard(reading)
+                    self._drop(feed)
+                    if feed.is_done:
+                        feed.arrived.notify_all()
+
+    def _drop(self, feed: Feed) -> None:
+        """Forgets a closed feed once nothing of it runs. Holds the lock."""
+        if feed.is_closed and not feed.readings and feed in self._feeds:
+            self._feeds.remove(feed)
+
+    def _is_wanted_elsewhere(self, feed: Feed) -> bool:
+        """Whether this thread should leave its request: others wait for a thread. Holds the lock."""
+        if self._workers.is_crowded:
+            return True
+        if self._threads < self._threads_max:
+            return False
+        return any(each.is_waiting and each is not feed and each.has_work for each in self._feeds)
+
+    @staticmethod
+    def _take_parked(feed: Feed) -> list[Reading]:
+        parked = list(feed.parked)
+        feed.parked.clear()
+        feed.readings.difference_update(parked)
+        return parked
+
+
+def _close_parked(readings: list[Reading]) -> None:
+    for reading in readings:
+        reading.close(is_parked=True)
+
+
+class ArrowStream(Protocol):
+    """What a merge engine registers: the Arrow PyCapsule interface."""
+
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class Stream:
+    """A fragment as the merge engine sees it: late-bound, and read anew each time it is opened."""
+
+    def __init__(self, schema: pa.Schema, opened: Callable[[], Iterator[pa.RecordBatch]]) -> None:
+        self.schema = schema
+        self._opened = opened
+
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        reader = pa.RecordBatchReader.from_batches(self.schema, self._opened())
+        return reader.__arrow_c_stream__(requested_schema)
+
+
+class FeedBatches:
+    """A feed's batches; dropping the iterator closes the feed."""
+
+    def __init__(self, fetcher: Fetcher, fragment: str, schema: pa.Schema) -> None:
+        self._fetcher = fetcher
+        self._feed = fetcher.open(fragment, schema)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        batch = self._fetcher.next(self._feed)
+        if batch is None:
+            self._fetcher.close_feed(self._feed)
+            raise StopIteration
+        return batch
+
+    def __del__(self) -> None:
+        if hasattr(self, "_feed"):
+            self._fetcher.close_feed(self._feed)

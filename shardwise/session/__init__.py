@@ -1,0 +1,10 @@
+"""The one place that joins catalog, planner and executor.
+
+`cluster` plans and runs statements; `learning` reads the columns that nobody listed; `opened` is a source to
+look into; `parameters` are the user's values as the engine takes them.
+"""
+
+from shardwise.session.cluster import Cluster, Secrets, open  # noqa: A004
+from shardwise.session.opened import OpenedSource
+
+__all__ = ["Cluster", "OpenedSource", "Secrets", "open"]

@@ -1,0 +1,314 @@
+"""The cluster: made once per process, shared by threads."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from shardwise.catalog import Catalog, load
+from shardwise.catalog.model import Table
+from shardwise.errors import CatalogError, Error, InterfaceError, InternalError, SQLSyntaxError, UnknownName
+from shardwise.executor import duck
+from shardwise.executor.backends.base import Location, SourceOptions
+from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
+from shardwise.executor.merge import DuckDBMerge
+from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.result import Result
+from shardwise.executor.run import Environment, execute
+from shardwise.options import Options
+from shardwise.plan.nodes import ColumnId, Output
+from shardwise.plan.run import Plan
+from shardwise.planner import Context, Planner, Statement
+from shardwise.session.learning import learn
+from shardwise.session.opened import OpenedSource
+from shardwise.session.parameters import Parameters, first_of_lists, for_engine
+
+if TYPE_CHECKING:
+    from shardwise.dbapi import Connection
+
+Secrets = Mapping[str, str] | Callable[[str], str | None]
+
+_REQUESTS_MAX = 32
+_SOURCE_THREADS = 2
+_STATEMENTS_MAX = 256
+_OPTIONS = frozenset(f.name for f in fields(Options))
+
+
+_HIDDEN = re.compile("|".join(HIDDEN_COLUMNS), re.IGNORECASE)
+
+
+def open(  # noqa: A001  the public name
+    catalog: str | os.PathLike[str] | Catalog, *, secrets: Secrets | None = None, **options: Any
+) -> Cluster:
+    """The cluster of a catalog, or of a catalog's file (`cluster.sql`).
+
+    `secrets` gives sources' passwords by source name, before what the catalog says; `options` are those of
+    `shardwise.Options`, for all connections. No source is opened before a statement needs it.
+    """
+    unknown = sorted(set(options) - _OPTIONS)
+    if unknown:
+        raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join(sorted(_OPTIONS))}")
+    if isinstance(catalog, Catalog):
+        return Cluster(catalog, Path.cwd(), secrets, options)
+    path = Path(catalog)
+    return Cluster(load(path), path.resolve().parent, secrets, options)
+
+
+class Cluster:
+    """Catalog, open sources, fetching threads, merge engine. Threads may share it; made by `open`."""
+
+    def __init__(
+        self, catalog: Catalog, directory: Path, secrets: Secrets | None, options: Mapping[str, Any]
+    ) -> None:
+        self.declared = catalog
+        self.options = _options(catalog, options)
+        self._directory = directory
+        self._secrets = secrets
+        self._lock = threading.RLock()
+        self._learned: Catalog | None = None
+        self._not_learned: Mapping[str, Error] = {}
+        self._describers: dict[str, Describer] = {}
+        self._statements: OrderedDict[object, Statement] = OrderedDict()
+        self._pool = SourcePool(
+            self._locate,
+            SourceOptions(
+                threads=min(_SOURCE_THREADS, self.options.threads),
+                memory_bytes_max=self.options.memory_bytes_max,
+                spill_directory=self.options.spill_directory,
+            ),
+        )
+        self._limits = Limits(per_source=self.options.requests_per_source_max, total=_REQUESTS_MAX)
+        self._workers = Workers(_REQUESTS_MAX)
+        self._merge = DuckDBMerge()
+        self._is_closed = False
+        closing = (self._workers.close, self._merge.close, self._pool.close)
+        self._finalizer = weakref.finalize(self, _close_all, closing, self._describers)
+
+    # -- statements ---------------------------------------------------------------------------
+
+    def plan(
+        self,
+        sql: str,
+        params: Parameters = (),
+        options: Options | None = None,
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+    ) -> Plan:
+        """What the statement would do. `locals` are registered relations by name."""
+        self._check_open()
+        options = options or self.options
+        try:
+            context = Context(now=datetime.now(UTC), time_zone=options.time_zone)
+            statement = self._prepare(sql, options, locals)
+            self._check_known(statement)
+            return statement.plan(params or None, context=context, options=options)
+        except (UnknownName, SQLSyntaxError) as error:
+            if error.position is None:
+                self._describe(sql, params, options, locals)
+            raise
+
+    def run(
+        self,
+        sql: str,
+        params: Parameters = (),
+        options: Options | None = None,
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+    ) -> Result:
+        """Runs the statement; the caller closes the result."""
+        options = options or self.options
+        plan = self.plan(sql, params, options, locals)
+        columns = self._columns(plan, params, options, locals)
+        environment = Environment(
+            pool=self._pool,
+            limits=self._limits,
+            workers=self._workers,
+            merge=self._merge,
+            describer=self.describer(options.time_zone),
+            owner=self,
+        )
+        return execute(plan.start(), environment, options, columns=columns, locals=locals)
+
+    def explain_sources(self, plan: Plan) -> Mapping[tuple[str, str], str]:
+        """Each source's own EXPLAIN of its fragment, by fragment and shard."""
+        texts = {}
+        for fragment in plan.fragments:
+            for shard in fragment.route.shards:
+                with self.open_source(fragment.source_of(shard)) as source:
+                    rows = source.rows(f"EXPLAIN {fragment.text(shard)}", fragment.params)
+                texts[fragment.name, shard] = "\n".join(str(row[-1]).rstrip() for row in rows)
+        return texts
+
+    def connect(self, **options: Any) -> Connection:
+        """A DB-API connection; `options` override the cluster's."""
+        self._check_open()
+        # The DB-API is a layer above this one: not imported, but looked up.
+        connection: Connection = import_module("shardwise.dbapi").Connection(self, self.options)
+        connection.options = connection.options_with(options)
+        return connection
+
+    # -- what it knows ------------------------------------------------------------------------
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog; columns that neither it nor its lock file knows are read off the sources, once."""
+        with self._lock:
+            if self._learned is None:
+                self._learned, self._not_learned = learn(self.declared, self.open_source)
+            return self._learned
+
+    def describer(self, time_zone: str | None = None) -> Describer:
+        """What tells names and types of columns."""
+        zone = time_zone or self.options.time_zone
+        with self._lock:
+            self._check_open()
+            if zone not in self._describers:
+                self._describers[zone] = Describer(self.catalog, time_zone=zone)
+            return self._describers[zone]
+
+    def open_source(self, name: str) -> OpenedSource:
+        """A source, to look into: closed by the caller."""
+        self._check_open()
+        lease = self._pool.lease(name)
+        try:
+            return OpenedSource(lease, lease.connect(self.options.time_zone))
+        except BaseException:
+            lease.release()
+            raise
+
+    def close(self) -> None:
+        """Closes sources, threads and the merge. A second call does nothing."""
+        with self._lock:
+            self._is_closed = True
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _prepare(self, sql: str, options: Options, locals: Mapping[str, Any] | None) -> Statement:  # noqa: A002
+        if locals:
+            described = {name: self._local(name, data, options) for name, data in locals.items()}
+            return Planner(self.catalog).prepare(sql, locals=described)
+        with self._lock:
+            statement = self._statements.get(sql)
+            if statement is not None:
+                self._statements.move_to_end(sql)
+                return statement
+        statement = Planner(self.catalog).prepare(sql)
+        with self._lock:
+            self._statements[sql] = statement
+            while len(self._statements) > _STATEMENTS_MAX:
+                self._statements.popitem(last=False)
+        return statement
+
+    def _local(self, name: str, data: Any, options: Options) -> tuple[Output, ...]:
+        describer = self.describer(options.time_zone)
+        columns = describer.describe(f"SELECT * FROM {duck.identifier(name)}", (), {name: data})
+        return tuple(Output(ColumnId(name, column), type_) for column, type_ in columns)
+
+    def _describe(
+        self,
+        sql: str,
+        params: Parameters,
+        options: Options,
+        locals: Mapping[str, Any] | None,  # noqa: A002
+    ) -> duck.Columns:
+        """By the user's own text; a list for `IN (?)` stands for one value of it."""
+        describer = self.describer(options.time_zone)
+        text, values = for_engine(sql, params)
+        try:
+            return describer.describe(text, values, locals)
+        except Error:
+            first = first_of_lists(values)
+            if first is None:
+                raise
+            return describer.describe(text, first, locals)
+
+    def _columns(
+        self,
+        plan: Plan,
+        params: Parameters,
+        options: Options,
+        locals: Mapping[str, Any] | None,  # noqa: A002
+    ) -> duck.Columns | None:
+        """The result's names and types as one database would give them."""
+        has_hidden = _HIDDEN.search(plan.sql) is not None
+        try:
+            found = self._describe(plan.sql, params, options, locals)
+        except Error:
+            if not has_hidden:
+                raise
+            found = ()
+        if len(found) == len(plan.columns):
+            return found
+        if has_hidden:
+            # `*` does not show hidden columns, of which the engine knows nothing.
+            return None
+        raise InternalError(f"the plan has {len(plan.columns)} columns, the statement {len(found)}")
+
+    def _check_known(self, statement: Statement) -> None:
+        """Raises what kept a table's columns from being read."""
+        for name in statement.tables if self._not_learned else ():
+            relation = self.catalog.table(name)
+            error = self._not_learned.get(name.casefold()) or self._not_learned.get("*")
+            unknown = relation is None or (isinstance(relation, Table) and relation.columns is None)
+            if error is not None and unknown:
+                raise error
+
+    def _locate(self, name: str) -> Location:
+        source = self.declared.source(name)
+        if source.url is None:
+            raise CatalogError(
+                f'source "{name}" has no URL',
+                hint="CREATE SOURCE … URL 'duckdb:///file.duckdb' says where it is",
+            )
+        return Location(
+            source=name,
+            url=source.location(str(self._directory)) or source.url,
+            options=source.options,
+            password=self._password(name),
+        )
+
+    def _password(self, name: str) -> str | None:
+        secrets = self._secrets
+        given = secrets(name) if callable(secrets) else (secrets or {}).get(name)
+        secret = self.declared.source(name).password
+        if given is not None or secret is None:
+            return given
+        if secret.env is not None:
+            return os.environ.get(secret.env)
+        path = secret.file_location(str(self._directory))
+        return Path(path).read_text(encoding="utf-8").rstrip("\n") if path else None
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise InterfaceError("the cluster is closed")
+
+
+def _options(catalog: Catalog, given: Mapping[str, Any]) -> Options:
+    """What the catalog's header says, overridden by what is given."""
+    header: dict[str, Any] = {}
+    if "time_zone" in catalog.options:
+        header["time_zone"] = catalog.options["time_zone"]
+    if "connections_per_server" in catalog.options:
+        header["requests_per_source_max"] = int(catalog.options["connections_per_server"])
+    return Options(**{**header, **given})
+
+
+def _close_all(closing: tuple[Callable[[], None], ...], describers: Mapping[str, Describer]) -> None:
+    for close in closing:
+        close()
+    for describer in describers.values():
+        describer.close()

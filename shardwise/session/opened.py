@@ -1,0 +1,52 @@
+"""An open source to look into: what `catalog import`, `catalog check` and EXPLAIN (SHARDS) ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from shardwise.errors import Error
+from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.pools import Lease
+from shardwise.inspection.reading import PhysicalTable, read_tables
+
+
+class OpenedSource:
+    """One connection to a source, of one thread at a time; closed by whoever opened it."""
+
+    def __init__(self, lease: Lease, connection: SourceConnection) -> None:
+        self._lease = lease
+        self._connection = connection
+
+    def rows(self, sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """All rows of a statement in the source's own SQL."""
+        try:
+            self._connection.execute(sql, params or {})
+            rows: list[tuple[Any, ...]] = []
+            while more := self._connection.fetchmany(65_536):
+                rows += more
+        except Error:
+            raise
+        except Exception as error:
+            raise self._lease.translate(error) from error
+        return rows
+
+    def tables(self) -> Mapping[str, PhysicalTable]:
+        """All its tables, by name in lower case."""
+        return read_tables(self)
+
+    def columns(self, table: str) -> tuple[tuple[str, str], ...]:
+        """Names and types of a table's columns; none if there is no such table."""
+        found = self.tables().get(table.casefold())
+        return tuple((column.name, column.type) for column in found.columns) if found else ()
+
+    def close(self) -> None:
+        """Gives the connection back."""
+        self._connection.close()
+        self._lease.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
