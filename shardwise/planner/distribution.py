@@ -727,23 +727,30 @@ def _subqueries_stay(node: Node, below: Distribution, analysis: Analysis) -> boo
         return True
     if isinstance(below, Copied):
         return all(isinstance(analysis.of(p), Copied) for p in plans)
-    known = analysis.equal(node)
+    return all(_stays(node, plan, below, analysis) for plan in plans)
+
+
+def _stays(node: Node, plan: Node, below: Distribution, analysis: Analysis) -> bool:
+    inner = analysis.of(plan)
     shards = below.shards if isinstance(below, Split | At) else ()
-    for plan in plans:
-        inner = analysis.of(plan)
-        if isinstance(inner, Copied) and covers(inner.shards, shards):
-            continue
-        if isinstance(inner, At) and isinstance(below, Split) and _is_at(below, inner, known):
-            continue
-        if isinstance(inner, At) and inner == below:
-            continue
-        if isinstance(inner, Split) and isinstance(below, Split):
-            if inner.is_one and inner.shards == below.shards:
-                continue
-            if _in_linked(node, plan, inner, below, analysis):
-                continue
-        return False
-    return True
+    if isinstance(inner, Copied) and covers(inner.shards, shards):
+        return True
+    if isinstance(inner, At) and isinstance(below, Split) and _is_at(below, inner, analysis.equal(node)):
+        return True
+    if isinstance(inner, At) and inner == below:
+        return True
+    if isinstance(inner, Split) and isinstance(below, Split):
+        return (inner.is_one and inner.shards == below.shards) or _in_linked(node, plan, inner, below, analysis)
+    return False
+
+
+def stays(node: Node, plan: Node, analysis: Analysis) -> bool:
+    """Whether one subquery of `node` has what it needs on every shard of the rows it is asked for."""
+    parts = [analysis.of(n) for n in node.inputs]
+    if isinstance(node, Join):
+        left, right = parts
+        return _stays(node, plan, _combined(left, right), analysis)
+    return _stays(node, plan, parts[0], analysis)
 
 
 def _in_linked(node: Node, plan: Node, inner: Split, outer: Split, analysis: Analysis) -> bool:

@@ -82,6 +82,9 @@ class Parameters:
         self.values[name] = value
         return exp.Placeholder(this=name)
 
+    def copy(self) -> Parameters:
+        return Parameters(self.given, dict(self.values), set(self._used))
+
     def used_in(self, *expressions: exp.Expression) -> dict[str, Any]:
         """The values that the expressions mention."""
         names = {p.name for e in expressions for p in e.find_all(exp.Placeholder)}

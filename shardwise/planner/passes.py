@@ -19,12 +19,14 @@ from shardwise.planner.prune_slots import prune_slots
 from shardwise.planner.push_distinct import push_distinct
 from shardwise.planner.push_filters import push_filters
 from shardwise.planner.push_limit import push_limit
+from shardwise.planner.run_first import run_first
 from shardwise.planner.split_aggregates import split_aggregates
 
 Pass = Callable[[Node, PlanContext], Node]
 
 PASSES: tuple[Pass, ...] = (
     push_filters,
+    run_first,
     prune_slots,
     order_joins,
     place_gathers,

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sqlglot
 from sqlglot import exp
@@ -26,13 +26,14 @@ from shardwise.errors import (
 from shardwise.options import Options
 from shardwise.plan.nodes import Node, Output
 from shardwise.plan.route import Note
-from shardwise.plan.run import Plan
+from shardwise.plan.run import Bound, First, Plan
 from shardwise.plan.tree import walk
 from shardwise.planner.allowed import check_allowed
 from shardwise.planner.bind import Binder, Unmodelled
 from shardwise.planner.bind.names import Names
 from shardwise.planner.bind.raw import bind_whole
 from shardwise.planner.context import Context
+from shardwise.planner.firsts import Early, Firsts
 from shardwise.planner.parameters import Given, Parameters
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import PASSES, run
@@ -115,12 +116,51 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
         bound = bind_whole(binder, statement.ast, unmodelled.what)
         notes.append(Note("statement-kept-whole", f"{unmodelled.what} is not modelled: the statement runs as it is"))
     parameters.check_all_used()
-    ctx = PlanContext(catalog=catalog, parameters=parameters, names=names, notes=notes)
-    root, steps = run(bound.node, PASSES, ctx, disabled=options.disable_passes)
-    plan = render(root, bound.names, ctx, sql=statement.sql, steps=tuple(steps))
+    making = _Making(catalog, parameters, names, tuple(notes), options, statement.sql)
+    plan = making.plan(bound.node, bound.names)
     if options.scatter == "refuse":
         refuse_scatter(plan)
     return plan
+
+
+@dataclass(frozen=True)
+class _Making:
+    """Plans trees of one statement: the whole, the subqueries that run first, and the rest once they have."""
+
+    catalog: Catalog
+    parameters: Parameters
+    names: Names
+    notes: tuple[Note, ...]
+    options: Options
+    sql: str
+
+    def plan(self, root: Node, columns: tuple[str, ...], bound: Mapping[str, Bound] | None = None) -> Plan:
+        ctx = PlanContext(
+            catalog=self.catalog,
+            parameters=self.parameters.copy(),
+            names=self.names.copy(),
+            notes=list(self.notes),
+            firsts=Firsts(bound or {}),
+        )
+        tree, steps = run(root, PASSES, ctx, disabled=self.options.disable_passes)
+        plan = render(tree, columns, ctx, sql=self.sql, steps=tuple(steps))
+        waiting = [e for e in ctx.firsts.found if e.name not in ctx.firsts.bound]
+        if not waiting:
+            return plan
+
+        def then(values: Mapping[str, Bound]) -> Plan:
+            return self.plan(root, columns, {**(bound or {}), **values})
+
+        return replace(plan, first=tuple(self._first(e) for e in waiting), then=then)
+
+    def _first(self, early: Early) -> First:
+        names = tuple(o.id.name for o in early.plan.outputs)
+        return First(
+            name=early.name,
+            plan=self.plan(early.plan, names),
+            is_scalar=early.use == "scalar",
+            rows_max=early.rows_max,
+        )
 
 
 def refuse_scatter(plan: Plan) -> None:

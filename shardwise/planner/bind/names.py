@@ -16,6 +16,11 @@ class Names:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
+    def copy(self) -> Names:
+        names = Names()
+        names._taken = set(self._taken)
+        return names
+
     def fresh(self, wanted: str) -> str:
         name, number = wanted, 1
         while name.lower() in self._taken:

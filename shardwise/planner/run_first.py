@@ -1,0 +1,119 @@
+"""run_first: a subquery that needs nothing of the outer rows runs before them, and its rows become values.
+
+    Filter u.age > (subquery)          runs first: subquery_1 = SELECT avg(age) FROM u
+    ├─ Scan u                    =>    Filter u.age > $subquery_1
+    └─ (Aggregate avg over u)          └─ Scan u
+
+Without it the Filter needs all rows of the subquery beside every row of u, and both go to the merge. With it the
+predicate is one like any other: it goes to the shards, and prunes them if it is about the shard key.
+
+Sound: an uncorrelated subquery has one value for the statement. A scalar one of two rows is the dialect's error, of
+none NULL. IN's rows are sent as a list, NULLs too, if they are few; EXISTS asks for one row. What already runs on
+the shards (copies, colocated IN) is left there. The order of discovery names the values, and is the same in
+the planning before and after they are known.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import Filter, Join, Limit, Node, Project, Scan
+from shardwise.plan.run import Bound
+from shardwise.plan.tree import (
+    free_columns,
+    map_expressions,
+    map_inputs,
+    names_read,
+    plan_of,
+    subplans,
+    walk,
+)
+from shardwise.planner.distribution import Analysis, Split, stays
+from shardwise.planner.firsts import Early, Use
+from shardwise.planner.pass_context import PlanContext
+
+def run_first(plan: Node, ctx: PlanContext) -> Node:
+    analysis = Analysis(plan, ctx.catalog)
+
+    def change(node: Node) -> Node:
+        node = map_inputs(node, change)
+        if isinstance(node, Filter | Join | Project) and subplans(node):
+            waiting = [p for p in subplans(node) if _should_run_first(node, p, analysis)]
+            if waiting:
+                return map_expressions(node, lambda e: _with_values(e, waiting, ctx))
+        return node
+
+    return change(plan)
+
+
+def _should_run_first(node: Node, plan: Node, analysis: Analysis) -> bool:
+    below = [analysis.of(n) for n in node.inputs]
+    spread = any(isinstance(d, Split) and not d.is_one for d in below)
+    if not spread or free_columns(plan) or names_read(plan) or not any(isinstance(n, Scan) for n in walk(plan)):
+        return False
+    return not stays(node, plan, analysis)
+
+
+def _with_values(expr: exp.Expression, waiting: list[Node], ctx: PlanContext) -> exp.Expression:
+    if expr.find(exp.Subquery) is None:
+        return expr
+
+    def swap(part: exp.Expression) -> exp.Expression:
+        use, plan = _use(part)
+        if plan is None or not any(plan is w for w in waiting):
+            return part
+        early = Early(f"subquery_{len(ctx.firsts.found) + 1}", use, plan if use != "exists" else _one_row(plan))
+        if use == "in" and len(plan.outputs) != 1:
+            return part
+        ctx.firsts.found.append(early)
+        bound = ctx.firsts.bound.get(early.name)
+        if bound is None:
+            return _placeholder(part, early)
+        return part if bound.rows is None else _value(part, early, bound, ctx)
+
+    # Outermost first, so that IN and EXISTS are seen before the subquery in them.
+    return expr.copy().transform(swap)
+
+
+def _use(part: exp.Expression) -> tuple[Use, Node | None]:
+    if isinstance(part, exp.In):
+        query = part.args.get("query")
+        return "in", plan_of(query) if query is not None else None
+    if isinstance(part, exp.Exists):
+        return "exists", plan_of(part.this)
+    if isinstance(part.parent, exp.In | exp.Exists | exp.Any | exp.All | exp.Array) and part.arg_key in ("query", "this"):
+        return "scalar", None
+    return "scalar", plan_of(part)
+
+
+def _one_row(plan: Node) -> Node:
+    return Limit(input=plan, count=exp.Literal.number(1))
+
+
+def _placeholder(part: exp.Expression, early: Early) -> exp.Expression:
+    """How it reads while the value is not known: what EXPLAIN shows."""
+    name = exp.Placeholder(this=early.name)
+    return exp.In(this=part.this.copy(), expressions=[name]) if early.use == "in" else name
+
+
+def _value(part: exp.Expression, early: Early, bound: Bound, ctx: PlanContext) -> exp.Expression:
+    rows = bound.rows or ()
+    if early.use == "exists":
+        return exp.true() if rows else exp.false()
+    if early.use == "scalar":
+        return _constant(early.name, rows[0][0] if rows else None, bound.types[0], ctx)
+    if not rows:
+        return exp.false()
+    values = dict.fromkeys(row[0] for row in rows) if _hashable(rows) else [row[0] for row in rows]
+    members = [_constant(f"{early.name}_{i}", v, bound.types[0], ctx) for i, v in enumerate(values)]
+    return exp.In(this=part.this.copy(), expressions=members)
+
+
+def _hashable(rows: object) -> bool:
+    return all(not isinstance(row[0], list | dict) for row in rows)  # type: ignore[attr-defined]
+
+
+def _constant(name: str, value: object, type_text: str, ctx: PlanContext) -> exp.Expression:
+    """The value as a parameter, of the type that the subquery gave it."""
+    parameter = ctx.parameters.bind_value(name, value)
+    return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect="duckdb", udt=True))
