@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import date
-from time import perf_counter
+from time import process_time
 
 import pytest
 import sqlglot
@@ -306,11 +306,11 @@ def test_long_lists_are_quick(number: bool) -> None:
     make = exp.Literal.number if number else exp.Literal.string
     leaf = exp.In(this=exp.column("k", "t"), expressions=[make(str(n)) for n in range(100_000)])
     on, by = (BY_K, mod(1024)) if number else (BY_TEXT, hash_function("xxhash64", 1024))
-    start = perf_counter()
+    start = process_time()
     pruned = slots_of([leaf], rel="t", table=on, sharding=sharding(by))
     narrowing = Narrowing([leaf], rel="t", table=on, sharding=sharding(by))
     kept = sum(len(narrowing.to(1 << slot)[0].expressions) for slot in range(1024))
-    assert perf_counter() - start < 5  # about 0.7 s when nothing else runs
+    assert process_time() - start < 5  # of this processor; about 0.7
     assert (pruned.slots.bit_count(), kept) == (1024, 100_000)
 
 

@@ -18,7 +18,7 @@ from shardwise.planner.prune import Narrowing, slots_of
 from tests.unit.planner.prune_worlds import World, predicate, values, worlds
 
 ROWS = 60
-EXAMPLES = int(os.environ.get("SHARDWISE_FUZZ", "30"))  # per world; some thousands to search for mistakes
+EXAMPLES = int(os.environ.get("SHARDWISE_FUZZ", "15"))  # per world; some thousands to search for mistakes
 
 
 @dataclass
