@@ -1,0 +1,172 @@
+"""`shardwise query` and `shardwise explain`, and what all commands share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from shardwise._version import __version__
+from shardwise.cli import console as consoles
+from shardwise.cli import output
+from shardwise.cli.catalog import DEFAULT_CATALOG, CatalogPath, existing
+from shardwise.cli.catalog import app as catalog_app
+from shardwise.cli.console import Exit, failing
+from shardwise.cli.demo import demo
+from shardwise.cli.output import Format
+from shardwise.cli.parameters import parameters
+from shardwise.cli.progress import watched
+from shardwise.dbapi import Connection, connect
+from shardwise.plan.wrap import bytes_text, count_text
+
+app = typer.Typer(
+    name="shardwise",
+    help="Ordinary SQL over a database that is split into many.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(catalog_app, name="catalog")
+app.command("demo")(demo)
+
+Sql = Annotated[str, typer.Argument(metavar="SQL", help="The statement; - reads it from standard input.")]
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-p", "--param", metavar="VALUE", help="A value for ?, or NAME=VALUE for :NAME. May be repeated."
+    ),
+]
+Refuse = Annotated[bool, typer.Option("--refuse-scatter", help="Fail if more than one shard would be asked.")]
+Deadline = Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after so long.")]
+MovedMax = Annotated[
+    int | None, typer.Option(metavar="N", help="Fail if more rows than this come off the shards.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        typer.echo(f"shardwise {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def query(
+    sql: Sql,
+    *,
+    catalog: CatalogPath = DEFAULT_CATALOG,
+    form: Annotated[Format, typer.Option("-f", "--format", help="How rows are written.")] = Format.TABLE,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
+    ] = None,
+    param: Params = None,
+    rows: Annotated[
+        int | None, typer.Option(metavar="N", help="Rows of a table; 0 for all. [default: 100 on a terminal]")
+    ] = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Tell what was moved, on standard error.")] = False,
+    refuse_scatter: Refuse = False,
+    deadline: Deadline = None,
+    rows_moved_max: MovedMax = None,
+) -> None:
+    """Answer a statement."""
+    form = _format(form, out)
+    text = _statement(sql)
+    with failing(text), connected(catalog) as connection:
+        cursor = connection.execute(
+            text,
+            parameters(text, param or ()),
+            scatter="refuse" if refuse_scatter else "allow",
+            deadline_s=deadline,
+            rows_max=rows_moved_max,
+        )
+        if form is Format.TABLE:
+            screen = consoles.stdout()
+            with watched(cursor, consoles.stderr()):
+                table = output.read_table(cursor, _rows_max(rows, screen.is_terminal))
+            output.show_table(table, screen)
+        else:
+            with watched(cursor, consoles.stderr()), output.sink(out) as sink:
+                output.write(cursor, form, sink)
+        if stats and cursor.stats is not None:
+            moved = f"{count_text(cursor.stats.rows_moved, 'row')}, {bytes_text(cursor.stats.bytes_moved)}"
+            consoles.stderr().print(Text(f"{moved} moved off the shards", style="dim"))
+
+
+@app.command()
+def explain(
+    sql: Sql,
+    *,
+    catalog: CatalogPath = DEFAULT_CATALOG,
+    param: Params = None,
+    analyze: Annotated[
+        bool, typer.Option("--analyze", help="Run it, and tell what each shard sent.")
+    ] = False,
+    route: Annotated[bool, typer.Option("--route", help="One row per shard: shard, source, SQL.")] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="The plan after each pass.")] = False,
+    shards: Annotated[bool, typer.Option("--shards", help="Each source's own EXPLAIN.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Tell what runs where, and why."""
+    names = {"ANALYZE": analyze, "ROUTE": route, "STEPS": steps, "SHARDS": shards, "FORMAT json": as_json}
+    modes = [name for name, is_given in names.items() if is_given]
+    text = _statement(sql)
+    with failing(text), connected(catalog) as connection:
+        explanation = connection.explain(text, parameters(text, param or ()), mode=", ".join(modes))
+        screen = consoles.stdout()
+        if route:
+            output.show_rows(explanation.columns, explanation.rows, screen)
+        else:
+            screen.print(Text(explanation.text), soft_wrap=True)
+
+
+@contextmanager
+def connected(catalog: Path) -> Iterator[Connection]:
+    """A connection to the catalog's cluster, both closed at the end."""
+    with connect(existing(catalog)) as connection:
+        yield connection
+
+
+def _format(form: Format, out: Path | None) -> Format:
+    """The format that `--output`'s name says, unless `--format` says another."""
+    if out is None:
+        if form in output.BINARY_FORMATS and sys.stdout.isatty():
+            raise typer.BadParameter(f"{form} is not for a terminal: give --output FILE, or a pipe")
+        return form
+    if form is not Format.TABLE:
+        return form
+    named = output.FORMAT_OF_SUFFIX.get(out.suffix.lower())
+    if named is None:
+        raise typer.BadParameter(
+            f"what format is {out.name}? Give --format csv, json, jsonl, parquet or arrow"
+        )
+    return named
+
+
+def _statement(sql: str) -> str:
+    text = sys.stdin.read() if sql == "-" else sql
+    if not text.strip():
+        raise typer.BadParameter("the statement is empty", param_hint="SQL")
+    return text
+
+
+def _rows_max(given: int | None, is_terminal: bool) -> int | None:
+    if given is None:
+        return output.ROWS_ON_A_TERMINAL if is_terminal else None
+    return given or None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; gives the exit code."""
+    try:
+        app(args=None if arguments is None else list(arguments))
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else Exit.FAILED
+    return Exit.OK

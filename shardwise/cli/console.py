@@ -1,0 +1,117 @@
+"""The two consoles, how an error is shown, and the exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from pathlib import Path
+from typing import Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from shardwise.errors import CatalogError, Error, InternalError, Position, Reason, ShardUnavailable
+
+
+class Exit(IntEnum):
+    """Exit codes, as docs/cli.md has them. 2, wrong usage, is the argument parser's own."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    UNAVAILABLE = 3
+    DRIFT = 4
+    INTERRUPTED = 130
+
+
+_WIDTH_SHOWN: Final = 100
+
+
+def stdout() -> Console:
+    """For answers. Without colours where the output is no terminal, or NO_COLOR is set."""
+    return Console(highlight=False)
+
+
+def paged() -> Console:
+    """For the demo: as wide as the terminal, or as a page where there is none."""
+    console = stdout()
+    return console if console.is_terminal else Console(highlight=False, width=_WIDTH_SHOWN)
+
+
+def stderr() -> Console:
+    """For everything that is not the answer: progress, statistics, errors."""
+    return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def failing(sql: str | None = None) -> Iterator[None]:
+    """Ends with the exit code of what happened: our error, which is shown, an interrupt, a closed pipe."""
+    try:
+        yield
+    except Error as error:
+        show_error(error, sql)
+        raise typer.Exit(exit_code(error)) from error
+    except KeyboardInterrupt:
+        stderr().print("interrupted")
+        raise typer.Exit(Exit.INTERRUPTED) from None
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more while it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(Exit.OK) from None
+
+
+def exit_code(error: Error) -> Exit:
+    """The exit code of a statement that failed."""
+    return Exit.UNAVAILABLE if isinstance(error, ShardUnavailable) else Exit.FAILED
+
+
+def show_error(error: Error, sql: str | None = None) -> None:
+    """What went wrong, with the place in the user's own text underlined, and what to do."""
+    console = stderr()
+    source = sql
+    if isinstance(error, CatalogError) and error.file is not None:
+        source = _text_of(error.file)
+        where = ":".join(str(part) for part in (error.file, *(error.position or ())[:2]))
+        console.print(Text(where, style="bold"), soft_wrap=True)
+    console.print(Text.assemble(("error: ", "bold red"), error.message), soft_wrap=True)
+    if error.position is not None and source is not None:
+        for line in underlined(source, error.position):
+            console.print(line, soft_wrap=True)
+    if error.hint:
+        console.print(Text.assemble(("hint: ", "bold cyan"), error.hint), soft_wrap=True)
+    if isinstance(error, InternalError):
+        console.print(Text("This is a bug of shardwise: please report it with the statement.", style="dim"))
+    elif error.shard is not None and error.reason is Reason.SHARD_UNAVAILABLE:
+        console.print(Text(f"shard: {error.shard}", style="dim"))
+
+
+def underlined(source: str, position: Position) -> list[Text]:
+    """The line of `position` with carets under its span; of a long line, the part around it."""
+    lines = source.splitlines()
+    if not 1 <= position.line <= len(lines):
+        return []
+    line = lines[position.line - 1].expandtabs(1)
+    start = min(max(position.column - 1, 0), len(line))
+    length = max(1, min(position.length, len(line) - start))
+    cut = 0
+    if len(line) > _WIDTH_SHOWN:
+        cut = max(0, min(start - _WIDTH_SHOWN // 3, len(line) - _WIDTH_SHOWN))
+        line = line[cut : cut + _WIDTH_SHOWN]
+        length = max(1, min(length, len(line) - (start - cut)))
+    number = f"{position.line:>4} | "
+    marks = " " * (len(number) - 2) + "| " + " " * (start - cut)
+    return [
+        Text.assemble((number, "dim"), line),
+        Text.assemble((marks[: len(number)], "dim"), marks[len(number) :], ("^" * length, "bold red")),
+    ]
+
+
+def _text_of(file: str) -> str | None:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except OSError:
+        return None
