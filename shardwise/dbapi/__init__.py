@@ -5,6 +5,12 @@ In reading order: `statements` says what kind a text is, `answers` has it answer
 describe columns; `html` and `explanation` are for notebooks.
 """
 
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from shardwise.catalog import Catalog
 from shardwise.dbapi.connection import Connection
 from shardwise.dbapi.cursor import Cursor
 from shardwise.dbapi.explanation import Explanation
@@ -22,6 +28,19 @@ from shardwise.dbapi.types import (
     Timestamp,
     TimestampFromTicks,
 )
+from shardwise.session import Cluster, Secrets, open  # noqa: A004  the public name
+
+
+def connect(
+    catalog: str | os.PathLike[str] | Catalog, *, secrets: Secrets | None = None, **options: Any
+) -> Connection:
+    """A connection to a cluster of its own: `open` and `Cluster.connect` in one; closing it closes both.
+
+    A program that connects often should `open` once: pools and caches are the cluster's.
+    """
+    cluster = open(catalog, secrets=secrets, **options)
+    return Connection(cluster, cluster.options, owns_cluster=True)
+
 
 __all__ = [
     "BINARY",
@@ -30,6 +49,7 @@ __all__ = [
     "ROWID",
     "STRING",
     "Binary",
+    "Cluster",
     "Connection",
     "Cursor",
     "Date",
@@ -39,4 +59,6 @@ __all__ = [
     "TimeFromTicks",
     "Timestamp",
     "TimestampFromTicks",
+    "connect",
+    "open",
 ]

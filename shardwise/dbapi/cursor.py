@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.dbapi import html, statements
 from shardwise.dbapi.answers import answer
-from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows
+from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, progress_of
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
+from shardwise.plan.statistics import Statistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ class Cursor:
         self._is_done = False
         self._is_arrow = False
         self._is_closed = False
-        self._statistics: Any = None
+        self._statistics: Statistics | None = None
 
     # -- running --------------------------------------------------------------------------
 
@@ -118,14 +119,14 @@ class Cursor:
         return self._fetched if self._is_done else -1
 
     @property
-    def stats(self) -> Any:
+    def stats(self) -> Statistics | None:
         """What the statement moved off the shards so far; None if it asked none."""
         return self._result.stats if self._result is not None else self._statistics
 
     @property
     def progress(self) -> Progress:
         """How far the statement is; may be asked from another thread."""
-        return Progress() if self._result is None else self._result.progress()
+        return progress_of(self._result.plan if self._result is not None else None, self.stats)
 
     # -- rows as tuples -----------------------------------------------------------------------
 

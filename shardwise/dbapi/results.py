@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, Protocol
 import duckdb
 import pyarrow as pa
 
+from shardwise.plan.run import Plan
+from shardwise.plan.statistics import Statistics
+
 Row = tuple[Any, ...]
 
 
@@ -17,10 +20,11 @@ class Rows(Protocol):
     @property
     def columns(self) -> Sequence[tuple[str, str]]: ...
     @property
-    def stats(self) -> Any: ...
+    def plan(self) -> Plan | None: ...
+    @property
+    def stats(self) -> Statistics | None: ...
     def fetchmany(self, count: int) -> list[Row]: ...
     def arrow_reader(self, batch_rows: int) -> pa.RecordBatchReader: ...
-    def progress(self) -> Progress: ...
     def close(self) -> None: ...
     def cancel(self) -> None: ...
 
@@ -34,10 +38,23 @@ class Progress(NamedTuple):
     bytes: int = 0
 
 
+def progress_of(plan: Plan | None, stats: Statistics | None) -> Progress:
+    """What a statement's plan wants asked, and what its run has measured so far."""
+    if plan is None or stats is None:
+        return Progress()
+    return Progress(
+        answered=sum(len(shards) for shards in stats.fragments.values()),
+        asked=sum(len(fragment.route.shards) for fragment in plan.fragments),
+        rows=stats.rows_moved,
+        bytes=stats.bytes_moved,
+    )
+
+
 class LocalRows:
     """Rows made here: an EXPLAIN's, a SHOW's."""
 
-    stats: Any = None
+    plan: Plan | None = None
+    stats: Statistics | None = None
 
     def __init__(self, columns: Iterable[tuple[str, str]], rows: Iterable[Row]) -> None:
         self.columns = tuple(columns)
@@ -55,9 +72,6 @@ class LocalRows:
         rows = self.fetchmany(len(self._rows))
         arrays = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]
         return pa.Table.from_arrays(arrays, schema=schema).to_reader(max_chunksize=batch_rows)
-
-    def progress(self) -> Progress:
-        return Progress()
 
     def close(self) -> None:
         self._rows = []
@@ -82,7 +96,11 @@ class PeekedRows:
         self._tuples: list[Row] = []
 
     @property
-    def stats(self) -> Any:
+    def plan(self) -> Plan | None:
+        return self._source.plan
+
+    @property
+    def stats(self) -> Statistics | None:
         return self._source.stats
 
     def fetchmany(self, count: int) -> list[Row]:
@@ -100,9 +118,6 @@ class PeekedRows:
     def _next_batch(self) -> pa.RecordBatch | None:
         batch, self._pending = self._pending, None
         return batch if batch is not None else next(iter(self._reader), None)
-
-    def progress(self) -> Progress:
-        return self._source.progress()
 
     def close(self) -> None:
         self._source.close()

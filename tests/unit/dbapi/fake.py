@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from shardwise.catalog.language import parse
 from shardwise.dbapi import Connection
-from shardwise.dbapi.results import Progress
 from shardwise.errors import ProgrammingError
 from shardwise.options import Options
 from shardwise.plan.nodes import OneRow
@@ -49,9 +48,6 @@ class FakeResult:
 
     def arrow_reader(self, batch_rows: int) -> pa.RecordBatchReader:
         return self._relation.to_arrow_reader(batch_rows)
-
-    def progress(self) -> Progress:
-        return Progress()
 
     def cancel(self) -> None:
         self.is_cancelled = True

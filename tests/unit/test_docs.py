@@ -1,0 +1,115 @@
+"""What the documents show is run: Python, SQL and shell blocks, in the order of the page.
+
+A page's blocks share a folder and a Python namespace. An SQL block that begins with `-- name.sql` is that
+file; any other is run statement by statement. Of a `console` block each `$ shardwise …` line is run, and the
+lines below it, if any, must be what it prints.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import shardwise
+from shardwise.cli import main
+from shardwise.cli.demo_data import build
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["README.md", "docs/dbapi.md", "docs/cli.md"]
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    line: int
+    language: str
+    text: str
+
+
+def blocks(page: str) -> Iterator[Block]:
+    contents = (ROOT / page).read_text(encoding="utf-8")
+    for match in _FENCE.finditer(contents):
+        yield Block(contents.count("\n", 0, match.start()) + 1, match[1], match[2])
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's shop."""
+    folder = tmp_path_factory.mktemp("a shop")
+    for _ in build(folder):
+        pass
+    assert run(["catalog", "import", "-c", str(folder / "cluster.sql")])[0] == 0
+    return folder
+
+
+def run(arguments: list[str]) -> tuple[int, str]:
+    """A command's exit code, and what it says."""
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding="utf-8", write_through=True)
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        code = main(arguments)
+    return code, raw.getvalue().decode()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_shows_is_so(
+    page: str, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path if page == "README.md" else shop
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "200")
+    names: dict[str, Any] = {}
+    for block in blocks(page):
+        where = f"{page}:{block.line}"
+        if block.language == "python":
+            exec(compile(block.text, where, "exec"), names)
+        elif block.language == "console":
+            run_console(block.text, where)
+        elif block.language == "sql":
+            run_sql(block.text, folder if page != "README.md" or "JOIN items" not in block.text else shop)
+    for name in ("con", "cluster"):
+        if name in names:
+            names[name].close()
+
+
+def run_sql(text: str, folder: Path) -> None:
+    first = re.match(r"-- (\S+\.sql)\n", text)
+    if first:
+        (folder / first[1]).write_text(text, encoding="utf-8")
+        return
+    with shardwise.connect(folder / "cluster.sql") as con:
+        for statement in text.split(";"):
+            if statement.strip():
+                con.execute(statement).fetchall()
+
+
+def run_console(text: str, where: str) -> None:
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        program, *arguments = shlex.split(command)
+        assert program == "shardwise", where
+        code, said = run(arguments)
+        assert code == 0, f"{where}: {command}: {said}"
+        if expected.strip():
+            assert said == expected, f"{where}: {command}"
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        contents = (ROOT / page).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", contents):
+            assert ((ROOT / page).parent / target).exists(), f"{page} leads to {target}"
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(example.read_text(encoding="utf-8"), str(example), "exec"), {"__name__": "__main__"})
+    assert out.getvalue()
