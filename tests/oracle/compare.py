@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -55,7 +56,7 @@ def rank(value: Any) -> tuple[Any, ...]:
     if isinstance(value, bool):
         return (1, int(value))
     if isinstance(value, float):
-        # Rounded, so that 1e-12 of difference does not part rows that belong together in the other columns.
+        # Rounded, so that 1e-12 of difference does not part rows that belong together by other columns.
         return (3, math.inf if math.isnan(value) else float(f"{value:.6g}"), math.isnan(value))
     if isinstance(value, int | Decimal):
         return (2, value) if value == value else (2, math.inf)
@@ -75,7 +76,10 @@ def matching(left: Iterable[Row], right: Iterable[Row]) -> tuple[list[Row], list
     ours, theirs = sorted(left, key=rank), sorted(right, key=rank)
     if len(ours) == len(theirs) and all(map(same, ours, theirs)):
         return [], []
-    # Where rounding parts what belongs together: pair them one by one.
+    # Equal rows first, then those that are only nearly equal: 1 and 1 + 1e-9 may both be there.
+    count = Counter(map(repr, ours))
+    theirs = [row for row in theirs if not _taken(count, row)]
+    ours = [row for row in ours if _taken(count, row)]
     missing: list[Row] = []
     for row in theirs:
         for position, other in enumerate(ours):
@@ -85,6 +89,15 @@ def matching(left: Iterable[Row], right: Iterable[Row]) -> tuple[list[Row], list
         else:
             missing.append(row)
     return ours, missing
+
+
+def _taken(count: Counter[str], row: Row) -> bool:
+    """Whether the row is still counted; then it is counted no more."""
+    key = repr(row)
+    if count[key] > 0:
+        count[key] -= 1
+        return True
+    return False
 
 
 def difference(
