@@ -15,13 +15,14 @@ What is above a Gather runs in the merge, what is below it on the shards. docs/e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shardwise.plan.as_json import explain_json
 from shardwise.plan.nodes import Gather, Node, Raw
 from shardwise.plan.phrases import Phrases, is_renaming
 from shardwise.plan.pushed import pushed
+from shardwise.plan.route import Note
 from shardwise.plan.run import Fragment, Plan
 from shardwise.plan.statistics import Statistics, total
 from shardwise.plan.wrap import aligned, bytes_text, count_text, labelled, seconds_text, shard_list, sql_lines
@@ -82,18 +83,18 @@ def route_rows(plan: Plan) -> Iterator[tuple[str, str, str]]:
 def _plan_lines(plan: Plan, stats: Statistics | None, answers: SourceTexts | None) -> list[str]:
     lines = []
     for first in plan.first:
-        lines.append(f"Runs first: {first.name}{', one value' * first.is_scalar}")
+        lines.append(f"Runs first: ${first.name}{', one value' * first.is_scalar}")
         lines += ["  " + line for line in _plan_lines(first.plan, None, None)]
     for done in stats.first if stats else ():
-        lines.append(f"Ran first: {done.name}")
+        lines.append(f"Ran first: ${done.name}")
         lines += ["  " + line for line in _plan_lines(done.plan, done.statistics, None)]
-    tree = _TreeOf({f.name: f for f in plan.fragments}, stats, answers)
+    tree = _TreeOf({f.name: f for f in plan.fragments}, stats, answers, is_open=bool(plan.first))
     if plan.merge is None and plan.fragments:
         for part in plan.fragments:
             lines += _drawn(tree.fragment(part.name, ["the whole statement"], ()))
     else:
         lines += _drawn(tree.block(plan.root, ()))
-    lines += labelled([("note", note.sentence) for note in plan.notes])
+    lines += labelled([("not pushed", note.sentence) for note in plan.notes])
     return lines + (_totals(stats) if stats else [])
 
 
@@ -105,11 +106,13 @@ class _TreeOf:
     stats: Statistics | None
     answers: SourceTexts | None
     every_node: bool = False
+    is_open: bool = False  # values that are not known yet may still narrow routes
     phrases: Phrases = field(default_factory=Phrases)
     shown: set[str] = field(default_factory=set)
 
     def block(self, node: Node, above: tuple[Node, ...]) -> _Block:
-        if is_renaming(node) and not self.every_node:
+        at_top = all(is_renaming(n, at_top=True) for n in above)
+        if is_renaming(node, at_top=at_top) and not self.every_node:
             return self.block(node.inputs[0], (*above, node))
         title, subqueries = self.phrases.node(node)
         block = _Block(title)
@@ -129,7 +132,7 @@ class _TreeOf:
         """A fragment: where it goes, its SQL, and the reasons."""
         fragment = self.fragments[name]
         route = fragment.route
-        where = f"on {len(route.shards):,} of {count_text(route.total, 'shard')}"
+        where = f"on {'at most ' * self.is_open}{len(route.shards):,} of {count_text(route.total, 'shard')}"
         names = f": {shard_list(route.shards)}" if route.shards else ""
         block = _Block(f"Fragment {name} {where}{names}")
         if name in self.shown:
@@ -137,7 +140,7 @@ class _TreeOf:
             return block
         self.shown.add(name)
         label = "all shards" if len(route.shards) == route.total else where.removeprefix("on ")
-        rows = [(label, note.sentence) for note in route.why]
+        rows = [(label, sentence) for sentence in _joined(route.why)]
         rows += [("pushed", ", ".join(done))] if done else []
         rows += [("not pushed", sentence) for sentence in not_done]
         block.details = sql_lines(fragment.sql) + labelled(rows)
@@ -186,6 +189,24 @@ class _TreeOf:
             lines.append(f"{shard_list(tuple(shards))}:")
             lines += ["  " + line for line in text.rstrip().splitlines()]
         return lines
+
+
+def _joined(notes: Sequence[Note]) -> list[str]:
+    """The sentences; those of one reason that differ in one word become one, with "or" between the words."""
+    told: list[tuple[str, list[list[str]]]] = []
+    for note in notes:
+        words = note.sentence.split()
+        for slug, said in told:
+            if slug != note.slug or len(said) != len(words):
+                continue
+            differing = [i for i, word in enumerate(words) if word not in said[i]]
+            if len(differing) <= 1:
+                for i in differing:
+                    said[i].append(words[i])
+                break
+        else:
+            told.append((note.slug, [[word] for word in words]))
+    return [" ".join(" or ".join(choices) for choices in said) for _, said in told]
 
 
 def _totals(stats: Statistics) -> list[str]:

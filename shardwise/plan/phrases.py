@@ -44,6 +44,8 @@ from shardwise.plan.nodes import (
 from shardwise.plan.tree import column_id, plan_of
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TEXT_MAX = 120
+_DOUBLE = re.compile(r"\(\((subquery \d+)\)\)")
 _TYPED_LITERALS = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIME")
 _JOIN_KINDS = {
     "inner": "Join",
@@ -66,10 +68,13 @@ def name_text(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
 
-def is_renaming(node: Node) -> bool:
-    """Whether a node only drops, reorders or repeats columns, under their own names: not worth a line."""
+def is_renaming(node: Node, *, at_top: bool = False) -> bool:
+    """Whether a node only drops, reorders or repeats columns, under their own names: not worth a line.
+
+    At the top of a plan other names count as well: they are the answer's.
+    """
     if isinstance(node, Project):
-        return all(_is_bare(item) for item in node.items)
+        return all(type(item.expr) is exp.Column if at_top else _is_bare(item) for item in node.items)
     return isinstance(node, Keep)
 
 
@@ -203,7 +208,7 @@ class Phrases:
 
     @_line.register
     def _(self, node: Raw, write: Write) -> str:
-        return "Statement kept whole" + (f": {node.reason}" if node.reason else "")
+        return "Statement as it is written"
 
     @_line.register
     def _(self, node: Gather, write: Write) -> str:
@@ -216,6 +221,7 @@ def expression_text(
     """The expression, with `column_text` for its columns and `name_of` for its subqueries' plans.
 
     Less noise than SQL: `DATE '2026-01-01'` for a CAST of text, `x NOT IN (…)` for NOT x IN (…).
+    What is longer than a line is told by what it reads (`formula of p0, p1`); the merge's SQL has it.
     """
 
     def write(part: exp.Expression) -> str:
@@ -231,6 +237,8 @@ def expression_text(
         plan = plan_of(part)
         if plan is not None:
             return exp.Var(this=f"({name_of(plan)})")
+        if type(part) is exp.Cast and type(part.this) is exp.Coalesce and _is_zero(part.this.expressions):
+            return exp.Var(this=write(part.this.this))
         if type(part) is exp.Cast and (text := _typed_literal(part)):
             return exp.Var(this=text)
         if type(part) is exp.Not and type(part.this) in (exp.In, exp.Like, exp.ILike, exp.Between):
@@ -240,7 +248,19 @@ def expression_text(
             return exp.Var(this=f"{write(part.this.this)} IS NOT NULL")
         return part
 
-    return write(expr)
+    text = _DOUBLE.sub(r"(\1)", write(expr))
+    if len(text) <= _TEXT_MAX:
+        return text
+    columns = dict.fromkeys(
+        column_text(id) for part in expr.find_all(exp.Column, bfs=False) if (id := column_id(part))
+    )
+    named = re.findall(r"subquery \d+", text)
+    return f"formula of {', '.join([*columns, *dict.fromkeys(named)])}"
+
+
+def _is_zero(others: list[exp.Expression]) -> bool:
+    """COUNT is put together as `CAST(coalesce(sum(p0), 0) AS BIGINT)`, which says no more than the sum."""
+    return len(others) == 1 and isinstance(others[0], exp.Literal) and others[0].this == "0"
 
 
 def _typed_literal(cast: exp.Cast) -> str | None:

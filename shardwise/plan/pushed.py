@@ -106,7 +106,7 @@ def _shardings(node: Node) -> list[str]:
 
 def _aggregate(node: Aggregate, is_partial: bool) -> str:
     if is_partial and node.calls:
-        functions = dict.fromkeys(_function(item.expr) for item in node.calls)
+        functions = dict.fromkeys(name for item in node.calls for name in _functions(item.expr))
         return f"partial {', '.join(functions)}"
     by = ", ".join(name_text(key.name) for key in node.keys)
     if is_partial:
@@ -114,12 +114,10 @@ def _aggregate(node: Aggregate, is_partial: bool) -> str:
     return f"aggregate by {by}" if by else "aggregate"
 
 
-def _function(expr: exp.Expression) -> str:
-    call = expr if isinstance(expr, exp.Func) else expr.find(exp.AggFunc, exp.Anonymous)
-    if call is None:
-        return "value"
-    name = call.name if isinstance(call, exp.Anonymous) else call.sql_name()
-    return name.lower()
+def _functions(expr: exp.Expression) -> Iterator[str]:
+    """The names of the aggregate functions in an expression, as DuckDB writes them."""
+    for call in expr.find_all(exp.AggFunc, exp.AnonymousAggFunc):
+        yield call.sql(dialect="duckdb").split("(")[0].lower()
 
 
 def _partial(node: Node, above: tuple[Node, ...]) -> Aggregate | None:

@@ -7,25 +7,28 @@ from functools import cache
 import pytest
 
 from shardwise.catalog import parse
-from shardwise.catalog.model import Catalog
 from shardwise.errors import Error, InternalError
 from shardwise.plan.explain import explain_text
 from shardwise.planner import Planner
 from tests.golden.cases import HERE, Case, PlanFile, files
 
 FILES = files()
-CASES = [(file, case) for file in FILES for case in file.cases]
+CASES = [
+    pytest.param(file, case, id=str(case), marks=[pytest.mark.xfail(reason=case.todo)] if case.todo else [])
+    for file in FILES
+    for case in file.cases
+]
 
 
 @cache
-def catalog(name: str) -> Catalog:
-    return parse((HERE / "catalogs" / f"{name}.sql").read_text(encoding="utf-8"))
+def planner(catalog: str) -> Planner:
+    return Planner(parse((HERE / "catalogs" / f"{catalog}.sql").read_text(encoding="utf-8")))
 
 
 def planned(case: Case) -> tuple[str, set[str]]:
     """The plan's text, and the passes that changed it."""
     try:
-        plan = Planner(catalog(case.catalog)).prepare(case.sql).plan(case.params)
+        plan = planner(case.catalog).prepare(case.sql).plan(case.params)
         text = explain_text(plan)
     except InternalError:
         raise
@@ -35,12 +38,12 @@ def planned(case: Case) -> tuple[str, set[str]]:
     return text, {name for name, _ in plan.steps}
 
 
-@pytest.mark.parametrize(("file", "case"), CASES, ids=[str(case) for _, case in CASES])
+@pytest.mark.parametrize(("file", "case"), CASES)
 def test_plan(file: PlanFile, case: Case, accept: bool) -> None:
     text, fired = planned(case)
     assert set(case.expect) <= fired, f"did not fire: {set(case.expect) - fired}; did: {sorted(fired)}"
     assert not set(case.never) & fired, f"must not fire: {set(case.never) & fired}"
-    if accept:
+    if accept and not case.todo:
         case.plan = text
         file.write()
     assert text == case.plan

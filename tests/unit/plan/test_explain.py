@@ -196,6 +196,27 @@ def test_subqueries_are_named_and_drawn() -> None:
     )
 
 
+def test_route_reasons_that_differ_in_a_word_are_one_line() -> None:
+    why = [Note("key-not-compared", f"nothing compares {c} with a value") for c in ("a.k", "b.k", "a.k")]
+    why.append(Note("all-slots-match", "nothing compares c.k with a value"))
+    gather = n.Gather(input=scan(ORDERS, "o"), fragment="f1", shards=SHARDS)
+    lines = explain_text(plan(gather, fragment("f1", "SELECT 1", SHARDS, *why))).splitlines()
+    assert lines[3:] == [
+        "     all shards    nothing compares a.k or b.k with a value",
+        "     all shards    nothing compares c.k with a value",
+    ]
+
+
+def test_what_a_person_would_not_write_is_left_out() -> None:
+    gather = n.Gather(input=scan(ORDERS, "f1"), fragment="f1", shards=SHARDS)
+    long = " + ".join(f"f1.total * {i} / f1.id" for i in range(20))
+    calls = (n.Item("n", expr("CAST(COALESCE(SUM(f1.id), 0) AS BIGINT)")), n.Item("x", expr(long)))
+    kept = n.Keep(input=n.Aggregate(input=gather, rel="a", keys=(), calls=calls), columns=())
+    renamed = n.Project(input=kept, rel="out", items=(n.Item("count(*)", expr("a.n")),))
+    line = explain_text(plan(renamed, fragment("f1", "SELECT 1"))).splitlines()[0]
+    assert line == "Aggregate: n = sum(id), x = formula of total, id"
+
+
 def test_what_runs_first_comes_first() -> None:
     before = plan(n.Gather(input=scan(ORDERS, "o"), fragment="f1", shards=SHARDS), fragment("f1", "SELECT 0"))
     whole = plan(
@@ -205,7 +226,7 @@ def test_what_runs_first_comes_first() -> None:
     )
     lines = explain_text(whole).splitlines()
     assert lines[:3] == [
-        "Runs first: q1, one value",
+        "Runs first: $q1, one value",
         "  Gather",
         "  └─ Fragment f1 on 4 of 4 shards: s0, s1, s2, s3",
     ]
@@ -219,7 +240,7 @@ def test_what_runs_first_comes_first() -> None:
         fragments={}, merge_seconds=0, seconds=0.1, rows_out=1, first=(FirstStats("q1", before, inner),)
     )
     text = explain_text(after, stats)
-    assert text.startswith("Ran first: q1\n")
+    assert text.startswith("Ran first: $q1\n")
     assert text.endswith("; 5 rows, 40 B moved off the shards")
 
 
