@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shardwise.dbapi.nullability import nullability
 from shardwise.dbapi.results import LocalRows, Row, Rows
-from shardwise.dbapi.show import show
-from shardwise.dbapi.statements import Explain, Query, Statement
+from shardwise.dbapi.show import DESCRIBED, show
+from shardwise.dbapi.statements import Describe, Explain, Query, Statement
 from shardwise.options import Options
 from shardwise.plan.explain import explain_json, explain_text, route_rows, sources_text, steps_text
 
 if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection
+    from shardwise.executor.result import Result
     from shardwise.plan.run import Plan
 
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -28,11 +29,14 @@ class Answer(NamedTuple):
 
 def answer(connection: Connection, statement: Statement, params: Parameters, options: Options) -> Answer:
     """Runs the statement as far as its first rows."""
+    rows: Rows
     match statement:
         case Query():
             return _query(connection, statement.sql, params, options)
+        case Describe():
+            rows = LocalRows(DESCRIBED, _describe(connection, statement.sql, params, options))
         case Explain():
-            rows: Rows = LocalRows(*_explain(connection, statement, params, options))
+            rows = LocalRows(*_explain(connection, statement, params, options))
         case _:
             rows = LocalRows(*show(connection.cluster, statement, params))
     return Answer(rows, (None,) * len(rows.columns))
@@ -40,9 +44,19 @@ def answer(connection: Connection, statement: Statement, params: Parameters, opt
 
 def _query(connection: Connection, sql: str, params: Parameters, options: Options) -> Answer:
     result = connection.cluster.run(sql, params, options, locals=connection.locals)
+    return Answer(result, _known(result))
+
+
+def _describe(connection: Connection, sql: str, params: Parameters, options: Options) -> Iterator[Row]:
+    """The columns of a query, which is started and stopped: rows are moved only as they are asked for."""
+    with connection.cluster.run(sql, params, options, locals=connection.locals) as result:
+        for (name, code), null_ok in zip(result.columns, _known(result), strict=True):
+            yield name, code, "NO" if null_ok is False else "YES", None, None
+
+
+def _known(result: Result) -> tuple[bool | None, ...]:
     known = nullability(result.plan.root)
-    unknown = (None,) * len(result.columns)
-    return Answer(result, known if len(known) == len(unknown) else unknown)
+    return known if len(known) == len(result.columns) else (None,) * len(result.columns)
 
 
 def _explain(

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
+import pyarrow as pa
+
 from shardwise import errors
 from shardwise.dbapi import statements
 from shardwise.dbapi.cursor import Cursor, Parameters
@@ -68,8 +70,8 @@ class Connection:
     def register(self, name: str, data: object) -> None:
         """Makes `data` a table for this connection's statements, until it is unregistered.
 
-        A pandas or polars DataFrame, an Arrow table, or any object with `__arrow_c_stream__`. The rows
-        stay here: what joins them is gathered.
+        A pandas or polars DataFrame, an Arrow table, or any object with `__arrow_c_stream__`, which is read
+        at once, for a stream gives its rows only once. The rows stay here: what joins them is gathered.
         """
         self.check_open()
         if not name or not isinstance(name, str):
@@ -79,7 +81,8 @@ class Connection:
                 f'"{name}" is a table of the catalog and cannot be hidden by a local one',
                 hint="Choose another name",
             )
-        self._locals = {k: v for k, v in self._locals.items() if k.lower() != name.lower()} | {name: data}
+        table = _as_table(data)
+        self._locals = {k: v for k, v in self._locals.items() if k.lower() != name.lower()} | {name: table}
 
     def unregister(self, name: str) -> None:
         """Forgets a local table; an unknown name is no error."""
@@ -137,3 +140,15 @@ class Connection:
         """Raises if the connection is closed."""
         if self._is_closed:
             raise InterfaceError("the connection is closed")
+
+
+def _as_table(data: object) -> object:
+    """What the merge can scan again and again: pandas' frames as they are, all else as an Arrow table."""
+    if isinstance(data, pa.Table) or type(data).__module__.split(".")[0] == "pandas":
+        return data
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(data).read_all()
+    raise ProgrammingError(
+        f"an object of type {type(data).__name__} cannot be read as a table",
+        hint="Give a pandas or polars DataFrame, an Arrow table, or anything with __arrow_c_stream__",
+    )

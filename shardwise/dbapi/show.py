@@ -35,6 +35,8 @@ Columns = Sequence[tuple[str, str]]
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 _TEXT: Final = "VARCHAR"
+DESCRIBED: Final = tuple((name, _TEXT) for name in ("column_name", "column_type", "null", "key", "default"))
+"""The columns of DuckDB's DESCRIBE."""
 _PASSWORD = re.compile(r"(://[^/:@]*):[^/@]*@")
 
 
@@ -132,7 +134,6 @@ _LISTS: Final[Mapping[str, tuple[Columns, Callable[[Catalog], Iterator[Row]]]]] 
 
 
 def _columns(catalog: Catalog, statement: Show) -> tuple[Columns, Iterator[Row]]:
-    """The columns that DuckDB's DESCRIBE has."""
     table = _table(catalog, statement)
     if table.columns is None:
         raise ProgrammingError(
@@ -151,8 +152,7 @@ def _columns(catalog: Catalog, statement: Show) -> tuple[Columns, Iterator[Row]]
         )
         for c in table.columns
     ]
-    names = ("column_name", "column_type", "null", "key", "default")
-    return tuple((name, _TEXT) for name in names), iter(rows)
+    return DESCRIBED, iter(rows)
 
 
 def _key_of(table: Table, column: str) -> str | None:

@@ -6,6 +6,7 @@ its place (what stands before it is blanked), so that positions in errors are th
     EXPLAIN [(option, …)] query      options: ROUTE, ANALYZE, STEPS, SHARDS, FORMAT text | json
     SHOW TABLES | SOURCES | SHARDS | SHARDINGS
     SHOW COLUMNS FROM table          also DESCRIBE table
+    DESCRIBE query
     SHOW ROUTE FOR table KEY (value, …)
 """
 
@@ -49,7 +50,14 @@ class Show:
     key: tuple[str, ...] = field(default=())
 
 
-Statement = Query | Explain | Show
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """`sql` is the query whose columns are asked for, what stands before it blanked."""
+
+    sql: str
+
+
+Statement = Query | Explain | Show | Describe
 
 EXPLAIN_MODES: Final = ("route", "analyze", "steps", "shards")
 SHOW_FORMS: Final = "TABLES, COLUMNS FROM t, SOURCES, SHARDS, SHARDINGS, ROUTE FOR t KEY (…)"
@@ -195,14 +203,16 @@ def _option_list(sql: str, start: int) -> tuple[list[tuple[list[str], int]], int
 
 
 def _describe(sql: str, end: int) -> Statement:
-    """DESCRIBE of a table is SHOW COLUMNS; of a query, the planner's matter."""
+    """DESCRIBE of a table is SHOW COLUMNS; all else is a query."""
     tokens = _tokens(sql, end)
     if tokens and tokens[0].text.lower() == "table":
         tokens = tokens[1:]
     names = [t for t in tokens if t.token_type in (TokenType.VAR, TokenType.IDENTIFIER)]
     if len(tokens) == 2 * len(names) - 1 and 1 <= len(names) <= 3:
         return Show(kind="columns", table=(names[-2].text if len(names) > 1 else None, names[-1].text))
-    return Query(sql)
+    if not tokens:
+        raise SQLSyntaxError("DESCRIBE needs a table or a query", position=_end(sql))
+    return Describe(_blanked(sql, end))
 
 
 def _tokens(sql: str, end: int) -> list[Token]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shardwise.dbapi.statements import Explain, Query, Show, explain, parse
+from shardwise.dbapi.statements import Describe, Explain, Query, Show, explain, parse
 from shardwise.errors import NotSupportedError, Position, SQLSyntaxError
 
 
@@ -18,13 +18,18 @@ from shardwise.errors import NotSupportedError, Position, SQLSyntaxError
         "WITH a AS (SELECT 1) FROM a",
         "VALUES (1)",
         "PIVOT t ON a USING sum(b)",
-        "DESCRIBE SELECT 1",
         "SUMMARIZE t",
         "",
     ],
 )
 def test_queries_are_left_alone(sql: str) -> None:
     assert parse(sql) == Query(sql)
+
+
+def test_describe_of_a_query_keeps_its_place() -> None:
+    assert parse("DESCRIBE\nSELECT 1") == Describe("        \nSELECT 1")
+    with pytest.raises(SQLSyntaxError, match="DESCRIBE needs a table or a query"):
+        parse("DESCRIBE ;")
 
 
 def test_explain_keeps_the_place_of_the_query() -> None:
