@@ -175,7 +175,7 @@ def replace_columns(expr: exp.Expression, by: Mapping[ColumnId, exp.Expression])
     def swap(part: exp.Expression) -> exp.Expression:
         if type(part) is exp.Column:
             new = by.get(ColumnId(part.table, part.name))
-            return new.copy() if new is not None else part
+            return operand(new) if new is not None else part
         plan = plan_of(part)
         if plan is not None:
             after = replace_free(plan, by)
@@ -197,6 +197,11 @@ def replace_free(node: Node, by: Mapping[ColumnId, exp.Expression]) -> Node:
     )
 
 
+def same(one: exp.Expression, other: exp.Expression) -> bool:
+    """Whether two expressions are the same. sqlglot's `==` alone takes the JSON paths $.A and $.a for one."""
+    return one == other and one.sql("duckdb") == other.sql("duckdb")
+
+
 def conjuncts(expr: exp.Expression | None) -> tuple[exp.Expression, ...]:
     """a AND (b AND c) as (a, b, c)."""
     if expr is None:
@@ -211,3 +216,27 @@ def conjuncts(expr: exp.Expression | None) -> tuple[exp.Expression, ...]:
 def names_read(node: Node) -> frozenset[str]:
     """The CTEs that the tree reads and does not define."""
     return frozenset(n.name for n in walk(node) if isinstance(n, CteRef))
+
+
+ATOMIC = (exp.Column, exp.Literal, exp.Func, exp.Cast, exp.Paren, exp.Subquery, exp.Placeholder, exp.Null, exp.Boolean)
+
+
+def operand(expr: exp.Expression) -> exp.Expression:
+    """A copy fit to stand inside a larger expression: in parentheses, unless it needs none."""
+    copied = expr.copy()
+    return copied if isinstance(copied, ATOMIC) and not isinstance(copied, exp.Binary) else exp.Paren(this=copied)
+
+
+def all_of(conditions: tuple[exp.Expression, ...]) -> exp.Expression:
+    """The conjunction; TRUE of none."""
+    if not conditions:
+        return exp.true()
+    joined = conditions[0].copy() if len(conditions) == 1 else operand_of_and(conditions[0])
+    for condition in conditions[1:]:
+        joined = exp.And(this=joined, expression=operand_of_and(condition))
+    return joined
+
+
+def operand_of_and(expr: exp.Expression) -> exp.Expression:
+    """A copy fit to stand beside AND: only OR and its like need parentheses."""
+    return exp.Paren(this=expr.copy()) if isinstance(expr, exp.Or | exp.Xor | exp.And | exp.Lambda) else expr.copy()

@@ -527,7 +527,8 @@ def _ordered(node: Sort | Limit, analysis: Analysis) -> Distribution:
 def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
     """Rule 10. Keys of UNION ALL are those that all arms have at the same positions.
 
-    SELECT x FROM a EXCEPT SELECT c FROM r gives a row twice where x is no key.
+    SELECT x FROM a EXCEPT SELECT c FROM r gives a row twice where x is no key. UNION ALL of arms on different
+    shards is made in the merge: SELECT count(*) FROM a WHERE k = 1 is a row wherever it is asked.
     """
     arms = [analysis.of(arm) for arm in node.arms]
     if all(isinstance(arm, Copied) for arm in arms):
@@ -555,7 +556,9 @@ def _union(node: SetOp, arms: list[Distribution]) -> Distribution:
     if not all(isinstance(arm, Split) for arm in arms):
         return MERGED
     splits = [arm for arm in arms if isinstance(arm, Split)]
-    shards = tuple(dict.fromkeys(s for arm in splits for s in arm.shards))
+    shards = splits[0].shards
+    if any(set(arm.shards) != set(shards) for arm in splits):
+        return MERGED
     common = set(_positional_keys(node, 0, splits[0]))
     for i, arm in enumerate(splits[1:], 1):
         common &= set(_positional_keys(node, i, arm))
@@ -578,7 +581,12 @@ def _positional_keys(node: SetOp, position: int, arm: Distribution) -> tuple[Key
 
 
 def _raw(node: Raw, analysis: Analysis) -> Distribution:
-    """Whole where all its tables are; what it does is not known, so one copy is picked."""
+    """Whole where all its tables are; what it does is not known, so one copy is picked.
+
+    PIVOT's columns depend on its rows: only the merge tells them.
+    """
+    if node.sql.find(exp.Pivot) is not None:
+        return MERGED
     parts = [analysis.of(table) for table in node.tables]
     shards: Shards | None = None
     for part in parts:

@@ -12,6 +12,7 @@ from shardwise.errors import InternalError
 from shardwise.plan.nodes import Node
 from shardwise.plan.verify import verify
 from shardwise.planner.narrow_gathers import narrow_gathers
+from shardwise.planner.note_not_pushed import note_not_pushed
 from shardwise.planner.order_joins import order_joins
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.place_gathers import place_gathers
@@ -34,10 +35,11 @@ PASSES: tuple[Pass, ...] = (
     push_distinct,
     push_limit,
     narrow_gathers,
+    note_not_pushed,
 )
 """The order of the passes is this tuple."""
 
-OPTIONAL = tuple(p.__name__ for p in PASSES if p not in (place_gathers, narrow_gathers))
+OPTIONAL = tuple(p.__name__ for p in PASSES if p not in (place_gathers, narrow_gathers, note_not_pushed))
 """Passes that may be switched off by name: the answer is the same, more rows move."""
 
 

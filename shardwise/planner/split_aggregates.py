@@ -15,7 +15,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, TableFunction
-from shardwise.plan.tree import column, plans_in, rewrite
+from shardwise.plan.tree import column, plans_in, rewrite, same
 from shardwise.planner.aggregates import Combined, combine, is_aggregate
 from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.distribution import is_fragile
@@ -95,7 +95,7 @@ def _bound(part: exp.Expression, known: dict[str, ColumnId]) -> exp.Expression:
 
 
 def _key(part: exp.Expression, keys: list[Item], rel: str) -> exp.Expression:
-    found = next((k for k in keys if k.expr == part), None)
+    found = next((k for k in keys if same(k.expr, part)), None)
     return column(ColumnId(rel, found.name)) if found is not None else part
 
 

@@ -251,6 +251,9 @@ class Cluster:
             if not has_hidden:
                 raise
             found = ()
+        if not plan.columns:
+            # Kept whole: its columns are the engine's to name, and PIVOT's depend on the rows.
+            return None
         if len(found) == len(plan.columns):
             return found
         if has_hidden:

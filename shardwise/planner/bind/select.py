@@ -27,7 +27,7 @@ from shardwise.plan.nodes import (
     SortKey,
     Window,
 )
-from shardwise.plan.tree import column, conjuncts, free_columns, operand, plan_of, replace_free, subplan
+from shardwise.plan.tree import column, conjuncts, free_columns, operand, plan_of, replace_free, same, subplan
 from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.names import name_of
@@ -197,7 +197,6 @@ def _order_items(block: Block) -> list[tuple[SortKey, int | None]]:
             keys += [(sort_key(ordered, i.expr), n) for n, i in enumerate(block.items)]
             continue
         raw = ordered.this
-        collation = None
         position = ordinal(raw)
         if position is not None:
             if not 1 <= position <= len(block.items):
@@ -208,8 +207,8 @@ def _order_items(block: Block) -> list[tuple[SortKey, int | None]]:
             position = _item_named(block, raw.name)
         if position is None:
             bound = Expressions(block.binder, block.scope).bind(raw)
-            same = [n for n, i in enumerate(block.items) if i.expr == bound and collation is None]
-            keys.append((sort_key(ordered, bound), same[0] if same else None))
+            selected = next((n for n, i in enumerate(block.items) if same(i.expr, bound)), None)
+            keys.append((sort_key(ordered, bound), selected))
         else:
             keys.append((sort_key(ordered, block.items[position - 1].expr), position - 1))
     return keys
@@ -296,7 +295,7 @@ def _group_keys(
     if group.args.get("all"):
         keys = []
         for item in block.items:
-            if not _has_aggregate(item.expr) and item.expr not in keys and not _is_constant(item.expr):
+            if not _has_aggregate(item.expr) and not _is_constant(item.expr) and not _is_among(item.expr, keys):
                 keys.append(item.expr)
         return keys, None
     keys = []
@@ -304,9 +303,11 @@ def _group_keys(
 
     def position(raw: exp.Expression) -> int:
         bound = _group_key(block, raw)
-        if bound not in keys:
-            keys.append(bound)
-        return keys.index(bound)
+        for n, key in enumerate(keys):
+            if same(key, bound):
+                return n
+        keys.append(bound)
+        return len(keys) - 1
 
     plain = True
     for raw in group.expressions:
@@ -322,6 +323,10 @@ def _group_keys(
         return keys, None
     sets = tuple(tuple(dict.fromkeys(p for part in choice for p in part)) for choice in product(*alternatives))
     return keys, sets
+
+
+def _is_among(expr: exp.Expression, others: list[exp.Expression]) -> bool:
+    return any(same(expr, other) for other in others)
 
 
 def _is_constant(expr: exp.Expression) -> bool:
@@ -372,7 +377,7 @@ def _bind_having(block: Block, raw: exp.Expression, keys: list[exp.Expression]) 
         alias = block.scope.alias(written)
         if block.scope.has(written):
             found = block.scope.resolve(written)
-            if alias is None or found in keys or _inside_aggregate(written, raw):
+            if alias is None or _is_among(found, keys) or _inside_aggregate(written, raw):
                 return found
         return operand(alias) if alias is not None else block.scope.resolve(written)
 
@@ -407,7 +412,7 @@ class _Lift:
     def lift(self, expr: exp.Expression, hint: str | None = None) -> exp.Expression:
         """`expr` over the Aggregate's outputs."""
         for raw, item in zip(self.raw_keys, self.keys, strict=True):
-            if raw == expr:
+            if same(raw, expr):
                 return column(ColumnId(self.rel, item.name))
         if isinstance(expr, exp.Window):
             return self._window(expr)
@@ -448,7 +453,7 @@ class _Lift:
 
     def _call(self, call: exp.Expression, hint: str | None) -> exp.Expression:
         for item in self.calls:
-            if item.expr == call:
+            if same(item.expr, call):
                 return column(ColumnId(self.rel, item.name))
         read = {ColumnId(c.table, c.name) for c in call.find_all(exp.Column)}
         if read and not read & self.block.own and self.block.scope.outer is not None:
@@ -502,7 +507,7 @@ def _windows(block: Block, everything: list[exp.Expression]) -> list[exp.Express
             raise Unmodelled("a window inside a window")
         rel = rel or block.binder.names.fresh("win")
         for item in items:
-            if item.expr == part:
+            if same(item.expr, part):
                 return column(ColumnId(rel, item.name))
         items.append(Item(f"w{len(items)}", part.copy()))
         return column(ColumnId(rel, items[-1].name))
@@ -532,7 +537,7 @@ def _project(
         if isinstance(expr, exp.Collate):  # a collation belongs to the comparison, it does not travel with a value
             return exp.Collate(this=hide(expr.this), expression=expr.expression.copy())
         for item in (*items, *hidden):
-            if item.expr == expr:
+            if same(item.expr, expr):
                 return column(ColumnId(rel, item.name))
         hidden.append(Item(f"_o{len(hidden)}", expr))
         return column(ColumnId(rel, hidden[-1].name))

@@ -1,0 +1,156 @@
+"""note_not_pushed: each Gather says why what stands over it is not done on the shards.
+
+It changes nothing but notes. For every Gather of several shards the nodes over it are asked, from the
+nearest up to the first that would have to be pushed before the others could.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Cte,
+    Distinct,
+    Filter,
+    Gather,
+    Join,
+    Keep,
+    Limit,
+    Local,
+    Node,
+    Project,
+    Raw,
+    Recursive,
+    Scan,
+    SetOp,
+    Sort,
+    TableFunction,
+    Window,
+)
+from shardwise.plan.phrases import expression_text, name_text
+from shardwise.plan.reasons import NotPushed
+from shardwise.plan.route import Note
+from shardwise.plan.tree import column_id, free_columns, map_expressions, map_inputs, map_plans, subplans, walk
+from shardwise.planner.distribution import Analysis, Split
+from shardwise.planner.pass_context import PlanContext
+
+
+def note_not_pushed(plan: Node, ctx: PlanContext) -> Node:
+    analysis = Analysis(plan, ctx.catalog)
+
+    def change(node: Node, over: tuple[Node, ...]) -> Node:
+        if isinstance(node, Gather):
+            if len(node.shards) < 2:
+                return node
+            notes = tuple(dict.fromkeys(_notes(node, over, analysis)))
+            return node.but(notes=notes) if notes else node
+
+        def below(inner: Node) -> Node:
+            return change(inner, (*over, node))
+
+        return map_expressions(map_inputs(node, below), lambda e: map_plans(e, below))
+
+    return change(plan, ())
+
+
+def _notes(gather: Gather, over: tuple[Node, ...], analysis: Analysis) -> Iterator[Note]:
+    for node in reversed(over):
+        if isinstance(node, Project | Keep) and not subplans(node):
+            continue
+        if isinstance(node, Join) and node.lateral and isinstance(node.right, TableFunction):
+            continue  # the repetition of an aggregate's rows
+        note = _note(node, gather, analysis)
+        if note is not None:
+            yield note
+        if not isinstance(node, Sort | Limit):
+            return
+
+
+def _note(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
+    if isinstance(node, Aggregate):
+        return _of_aggregate(node, gather, analysis)
+    if isinstance(node, Distinct):
+        return Note(NotPushed.DISTINCT_SPANS_SHARDS, "DISTINCT: equal rows are on several shards")
+    if isinstance(node, Window):
+        return Note(NotPushed.WINDOW_SPANS_SHARDS, "window: a PARTITION BY holds no shard key, so its rows span shards")
+    if isinstance(node, Sort):
+        return Note(NotPushed.ORDER_NEEDS_ALL_ROWS, "ORDER BY: the rows of all shards are put in one order")
+    if isinstance(node, Limit):
+        if node.percent:
+            return Note(NotPushed.LIMIT_NOT_PUSHABLE, "LIMIT …%: a share of all rows is not that of each shard's")
+        return None
+    if isinstance(node, Join):
+        return _of_join(node, gather)
+    if isinstance(node, Filter):
+        return _of_filter(node)
+    if isinstance(node, Project):
+        return _of_subqueries(node)
+    if isinstance(node, SetOp):
+        name = f"{node.kind.upper()}{' ALL' if node.all else ''}"
+        return Note(NotPushed.SET_OPERATION_SPANS_SHARDS, f"{name}: its arms' rows are not on the same shards")
+    if isinstance(node, Recursive):
+        return Note(NotPushed.RECURSIVE, "WITH RECURSIVE: each step may need rows of every shard")
+    if isinstance(node, Cte):
+        return Note(NotPushed.READ_TWICE, f"WITH {node.name}: read more than once, so it is made once, in the merge")
+    if isinstance(node, Raw):
+        return Note(NotPushed.STATEMENT_KEPT_WHOLE, f"{node.reason}: the statement runs as it is, over whole tables")
+    return None
+
+
+def _of_aggregate(node: Aggregate, gather: Gather, analysis: Analysis) -> Note:
+    keys = ", ".join(_text(k.expr) for k in node.keys) or "one group of all rows"
+    inner = gather.input.input if isinstance(gather.input, Keep) else gather.input
+    if not isinstance(inner, Aggregate):
+        return Note(NotPushed.AGGREGATE_NOT_SPLITTABLE, f"aggregate by {keys}: it has no parts that can be put together")
+    below = analysis.of(inner.input)
+    wanted = {column_id(k.expr) for k in inner.keys}
+    for key in below.keys if isinstance(below, Split) else ():
+        if key.strength != "full" and set(key.columns) <= wanted:
+            columns = ", ".join(c.name for c in key.columns)
+            return Note(NotPushed.LOOSE_KEY, f"whole groups by {columns}: rows where it is NULL are on several shards")
+    return Note(NotPushed.GROUPS_SPAN_SHARDS, f"whole groups ({keys}): a group's rows are on several shards")
+
+
+def _of_join(node: Join, gather: Gather) -> Note:
+    if any(isinstance(n, Local) for side in (node.left, node.right) for n in walk(side)):
+        return Note(NotPushed.LOCAL_TABLE, "join: the other side is a table registered here, not on the shards")
+    kept = {"left": node.left, "right": node.right, "anti": node.left}.get(node.kind)
+    if kept is not None and _is_copied(kept):
+        return Note(
+            NotPushed.OUTER_JOIN_PRESERVED_COPIED,
+            f"{node.kind} join: its preserved side is on every shard, and each would return its unmatched rows",
+        )
+    if subplans(node):
+        return _of_subqueries(node)
+    on = " AND ".join(_text(c) for c in node.on) or "no condition"
+    return Note(NotPushed.JOIN_NOT_COLOCATED, f"{node.kind} join on {on}: the rows that meet are on different shards")
+
+
+def _is_copied(node: Node) -> bool:
+    return isinstance(node, Gather) and len(node.shards) == 1 and any(isinstance(n, Scan) for n in walk(node))
+
+
+def _of_filter(node: Filter) -> Note:
+    if subplans(node):
+        return _of_subqueries(node)
+    what = " AND ".join(_text(c) for c in node.conjuncts)
+    return Note(NotPushed.PREDICATE_CAN_FAIL, f"{what}: it may fail on rows that what stands below it drops")
+
+
+def _of_subqueries(node: Node) -> Note:
+    if any(free_columns(p) for p in subplans(node)):
+        return Note(
+            NotPushed.CORRELATED_OUTSIDE, "subquery: what it looks up for a row may be on another shard than the row"
+        )
+    return Note(NotPushed.SUBQUERY_NOT_COLOCATED, "subquery: its rows are on other shards than those it is asked for")
+
+
+def _text(expr: exp.Expression) -> str:
+    def column(id: ColumnId) -> str:
+        return f"{name_text(id.rel)}.{name_text(id.name)}"
+
+    return expression_text(expr, column, lambda _: "subquery")
