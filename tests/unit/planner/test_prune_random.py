@@ -99,4 +99,8 @@ def _check_narrowed(case: Loaded, parsed: list[exp.Expression], matching: set[in
         if all(new is old for new, old in zip(after, parsed, strict=True)):
             continue
         sql = " AND ".join(f"({one.sql('duckdb')})" for one in after)
-        assert case.ids(sql, slot) == {number for number in matching if case.slots[number] == slot}, sql
+        try:
+            found = case.ids(sql, slot)
+        except duckdb.ConversionException:
+            continue  # 'a' in a list of numbers, which an engine may or may not come to evaluate
+        assert found == {number for number in matching if case.slots[number] == slot}, sql
