@@ -16,7 +16,6 @@ from shardwise.executor.conform import Conform, drift, widens
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import BATCH_ROWS, Reader, located
 from shardwise.plan.run import Request
-from shardwise.plan.statistics import ShardStats
 
 
 class Direct:
@@ -37,8 +36,7 @@ class Direct:
         self._reader = reader
         self._request = request
         self._arrow_type = arrow_type
-        self._rows = self._bytes = 0
-        self._started = time.perf_counter()
+        self._last = time.perf_counter()
         self._is_started = self._is_over = False
         self._texts = [i for i, (_, type_) in enumerate(columns) if type_ in ("VARCHAR", "BLOB", "JSON")]
         self._lease: Lease | None = None
@@ -132,9 +130,7 @@ class Direct:
         return pa.RecordBatchReader.from_batches(wanted, batches())
 
     def _count(self, rows: int, size: int) -> None:
-        self._rows += rows
-        self._bytes += size
-        self._reader.feed(self._request, _Counted(rows, size))
+        self._reader.feed(self._request, _Counted(rows, size), self._elapsed())
 
     def _size(self, rows: list[tuple[Any, ...]]) -> int:
         """About what the rows would take as Arrow."""
@@ -146,8 +142,11 @@ class Direct:
     def _finish(self) -> None:
         if not self._is_over:
             self._is_over = True
-            seconds = time.perf_counter() - self._started
-            self._reader.finish(self._request, ShardStats(self._rows, self._bytes, seconds))
+            self._reader.finish(self._request, self._elapsed())
+
+    def _elapsed(self) -> float:
+        last, self._last = self._last, time.perf_counter()
+        return self._last - last
 
     @contextmanager
     def _located(self) -> Iterator[None]:

@@ -8,7 +8,6 @@ Arrow comes from `execute` on 1.5 and from `sql` on 2.0; both stream.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -109,9 +108,7 @@ def arrow_reader(
     used = _used(con, sql, params) if params else None
     if not IS_V1:
         return con.sql(sql, params=used).to_arrow_reader(batch_rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return con.execute(sql, used).to_arrow_reader(batch_rows)
+    return con.execute(sql, used).to_arrow_reader(batch_rows)
 
 
 def columns(con: duckdb.DuckDBPyConnection) -> Columns:

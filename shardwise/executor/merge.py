@@ -126,6 +126,14 @@ def _settings(options: Options) -> duck.Settings:
     )
 
 
+# DuckDB takes a stream for one row, and would join two by comparing every pair.
+_STREAMS_ARE_LARGE = (
+    "SET asof_loop_join_threshold = 0",
+    "SET nested_loop_join_threshold = 0",
+    "SET merge_join_threshold = 0",
+)
+
+
 class _Instance:
     """A locked in-memory DuckDB, and its private spill directory, which goes with it."""
 
@@ -136,7 +144,8 @@ class _Instance:
             Path(parent).mkdir(parents=True, exist_ok=True)
         self._directory = mkdtemp(prefix="shardwise-merge-", dir=parent)
         try:
-            self.con = duck.connect(":memory:", replace(settings, spill_directory=self._directory))
+            settings = replace(settings, spill_directory=self._directory)
+            self.con = duck.connect(":memory:", settings, setup=_STREAMS_ARE_LARGE)
         except BaseException:
             rmtree(self._directory, ignore_errors=True)
             raise

@@ -14,7 +14,7 @@ from shardwise.executor.backends.base import SourceConnection
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Lease, Limits, SourcePool
-from shardwise.plan.run import Request, Run
+from shardwise.plan.run import Batch, Request, Run
 from shardwise.plan.statistics import ShardStats
 
 BATCH_ROWS = 16_384
@@ -32,7 +32,7 @@ class Reader:
         self.pool = pool
         self.limits = limits
         self.time_zone = time_zone
-        self.statistics: dict[str, dict[str, ShardStats]] = {}
+        self._statistics: dict[str, dict[str, ShardStats]] = {}
         self._run = run
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -51,23 +51,32 @@ class Reader:
     def reading(self, request: Request, schema: pa.Schema) -> Reading:
         return Reading(self, request, schema)
 
-    def feed(self, request: Request, batch: pa.RecordBatch) -> None:
+    def feed(self, request: Request, batch: Batch, seconds: float) -> None:
+        """Rows that arrived, `seconds` after whatever came before; raises over a budget."""
+        rows, size = batch.num_rows, batch.nbytes
         with self._lock:
             self._run.feed(request.id, batch)
-        self.guard.count(request.fragment, batch.num_rows, batch.nbytes)
+            self._measure(request, rows, size, seconds)
+        self.guard.count(request.fragment, rows, size)
 
-    def finish(self, request: Request, measured: ShardStats) -> None:
+    def finish(self, request: Request, seconds: float) -> None:
         with self._lock:
             self._run.finish(request.id)
-            shards = self.statistics.setdefault(request.fragment, {})
-            before = shards.get(request.shard, ShardStats(0, 0, 0.0))
-            shards[request.shard] = ShardStats(
-                before.rows + measured.rows, before.bytes + measured.bytes, before.seconds + measured.seconds
-            )
+            self._measure(request, 0, 0, seconds)
 
     def fail(self, request: Request, error: BaseException) -> None:
         with self._lock:
             self._run.fail(request.id, error)
+
+    def measured(self) -> dict[str, dict[str, ShardStats]]:
+        """What was moved so far, by fragment and shard."""
+        with self._lock:
+            return {fragment: dict(shards) for fragment, shards in self._statistics.items()}
+
+    def _measure(self, request: Request, rows: int, size: int, seconds: float) -> None:
+        shards = self._statistics.setdefault(request.fragment, {})
+        before = shards.get(request.shard, ShardStats(0, 0, 0.0))
+        shards[request.shard] = ShardStats(before.rows + rows, before.bytes + size, before.seconds + seconds)
 
     def pause(self) -> None:
         """Before another try: up to a tenth of a second, or until the statement is stopped."""
@@ -85,8 +94,8 @@ class Reading:
         self._connection: SourceConnection | None = None
         self._batches: pa.RecordBatchReader | None = None
         self._conform: Conform | None = None
-        self._rows = self._bytes = 0
-        self._started = time.perf_counter()
+        self._has_rows = False
+        self._last = time.perf_counter()
         self._tries = 1
         self._is_over = self._is_abandoned = False
 
@@ -109,7 +118,7 @@ class Reading:
 
     def _may_retry(self, error: Error) -> bool:
         """Only while nothing of it was handed on."""
-        if self._rows or self._tries >= _TRIES or self._reader.guard.error is not None:
+        if self._has_rows or self._tries >= _TRIES or self._reader.guard.error is not None:
             return False
         return self._reader.pool.is_transient(self.request.source, error)
 
@@ -129,9 +138,8 @@ class Reading:
         except StopIteration:
             self._finish()
             return None
-        self._rows += batch.num_rows
-        self._bytes += batch.nbytes
-        self._reader.feed(self.request, batch)
+        self._has_rows = self._has_rows or batch.num_rows > 0
+        self._reader.feed(self.request, batch, self._elapsed())
         return batch
 
     def park(self) -> None:
@@ -156,9 +164,13 @@ class Reading:
 
     def _finish(self) -> None:
         """Its rows are all here, or no more are wanted."""
-        seconds = time.perf_counter() - self._started
         self._is_over = True
-        self._reader.finish(self.request, ShardStats(self._rows, self._bytes, seconds))
+        self._reader.finish(self.request, self._elapsed())
+
+    def _elapsed(self) -> float:
+        """The seconds since it was asked last."""
+        last, self._last = self._last, time.perf_counter()
+        return self._last - last
 
     def _release(self) -> None:
         connection, lease = self._connection, self._lease
@@ -176,6 +188,9 @@ def located(error: BaseException, lease: Lease | None, request: Request) -> Erro
         ours = OperationalError(str(ours))
     if ours.shard is None:
         ours.shard = request.shard
-        if f'"{request.shard}"' not in ours.message:
-            ours.message = f'shard "{request.shard}": {ours.message}'
+        where = f'shard "{request.shard}"'
+        if request.shard == request.source:
+            ours.message = ours.message.replace(f'source "{request.source}"', where)
+        if where not in ours.message:
+            ours.message = f"{where}: {ours.message}"
     return ours

@@ -74,7 +74,7 @@ class Result:
     def stats(self) -> Statistics:
         """What was moved so far."""
         return Statistics(
-            fragments={name: dict(shards) for name, shards in list(self._parts.reader.statistics.items())},
+            fragments=self._parts.reader.measured(),
             merge_seconds=0.0 if isinstance(self._merging, Direct) else self._merge_seconds,
             seconds=(self._ended or time.perf_counter()) - self._started,
             rows_out=self._rows_out,
@@ -83,6 +83,7 @@ class Result:
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         """The next rows, fewer than `count` only at the end."""
+        self._guard.check()
         if self._is_arrow:
             raise InterfaceError("the rows were already handed out as Arrow")
         if count <= 0 or self._is_done:

@@ -393,11 +393,14 @@ class Gather(Node):
 
 
 def _computed(rel: str, item: Item, source: Node) -> Output:
-    """A bare column keeps its declared type and collation."""
+    """A bare column keeps its declared type and collation; of the rest only what cannot be otherwise is said."""
     expr = item.expr
     if type(expr) is exp.Column:
         wanted = ColumnId(expr.table, expr.name)
         for output in source.outputs:
             if output.id == wanted:
                 return Output(ColumnId(rel, item.name), output.type, output.collation)
+    call = expr.this if type(expr) is exp.Window else expr
+    if isinstance(call, exp.Count | exp.RowNumber | exp.Rank | exp.DenseRank):
+        return Output(ColumnId(rel, item.name), "BIGINT")
     return Output(ColumnId(rel, item.name))

@@ -15,14 +15,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Column, SlotSet, Table
 from shardwise.catalog.templates import Template
 from shardwise.errors import InternalError
-from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier
-from shardwise.plan.sql.sources import MARK, RAW, null_of
+from shardwise.plan.nodes import Node, Scan
+from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier, name_text
+from shardwise.plan.sql.sources import MARK, RAW
+from shardwise.plan.tree import walk
 
 DIALECT = "duckdb"
 HIDDEN = ("_shard", "_source", "_table")
@@ -32,6 +35,11 @@ HIDDEN = ("_shard", "_source", "_table")
 def shard_text(query: exp.Query, catalog: Catalog, shard: str, slots: Mapping[str, SlotSet | None]) -> str:
     """The text for one shard; for more than one make a `ShardTexts` and keep it."""
     return ShardTexts(query, catalog, slots).text(shard)
+
+
+def slots_of(node: Node) -> dict[str, SlotSet | None]:
+    """What each scan of the tree wants, by rel: the `slots` of its texts."""
+    return {below.rel: below.slots for below in walk(node) if isinstance(below, Scan)}
 
 
 class ShardTexts:
@@ -96,7 +104,7 @@ class ShardTexts:
         return ShardTexts(query, self._catalog, self._slots)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Reference:
     """One logical table in the text. `columns` are those that it must give where it is put together."""
 
@@ -112,25 +120,33 @@ class _Reference:
         """The item of FROM with its alias."""
         if len(names) == 1 and not self.hidden:
             table = _physical(names[0])
-            is_called_so = not self.is_aliased and _sql(table.this) == self.alias
-            return _sql(table) if is_called_so else f"{_sql(table)} AS {self.alias}"
+            is_called_so = not self.is_aliased and table.rpartition(".")[2] == self.alias
+            return table if is_called_so else f"{table} AS {self.alias}"
         arms = " UNION ALL ".join(self._arm(name, shard, catalog) for name in names)
         return f"({arms or self._empty()}) AS {self.alias}"
 
     def _arm(self, name: str, shard: str, catalog: Catalog) -> str:
-        items = ["*"] if self.columns is None else [_sql(identifier(c.name)) for c in self.columns]
-        values = {"_shard": shard, "_source": "", "_table": name}
-        if "_source" in self.hidden:
-            values["_source"] = catalog.source_of(shard)
-        items += [f"{_sql(exp.Literal.string(values[hidden]))} AS {hidden}" for hidden in self.hidden]
-        return f"SELECT {', '.join(items) or f'1 AS {NO_COLUMNS}'} FROM {_sql(_physical(name))}"
+        items = self.select
+        if self.hidden:
+            source = catalog.source_of(shard) if "_source" in self.hidden else ""
+            values = {"_shard": shard, "_source": source, "_table": name}
+            constants = ", ".join(f"{_string(values[hidden])} AS {hidden}" for hidden in self.hidden)
+            items = f"{items}, {constants}" if items else constants
+        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} FROM {_physical(name)}"
+
+    @cached_property
+    def select(self) -> str:
+        """The columns as a select list."""
+        if self.columns is None:
+            return "*"
+        return ", ".join(name_text(column.name) for column in self.columns)
 
     def _empty(self) -> str:
         """No partition of the table is here: no rows, of the right types."""
         if self.columns is None:
             raise InternalError(f'the columns of "{self.table.name}" must be known where it has no partition')
         types = [(c.name, c.type) for c in self.columns] + [(hidden, "VARCHAR") for hidden in self.hidden]
-        items = ", ".join(f"{_sql(null_of(of_type))} AS {_sql(identifier(name))}" for name, of_type in types)
+        items = ", ".join(f"CAST(NULL AS {of_type}) AS {name_text(name)}" for name, of_type in types)
         return f"SELECT {items or f'1 AS {NO_COLUMNS}'} WHERE FALSE"
 
 
@@ -148,7 +164,7 @@ def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog) -> _Re
     return _Reference(
         table=found,
         rel=rel,
-        alias=_sql(alias) if alias is not None else _sql(identifier(name)),
+        alias=alias.sql(dialect=DIALECT) if alias is not None else name_text(name),
         is_aliased=alias is not None,
         columns=columns,
         hidden=hidden,
@@ -203,14 +219,14 @@ def _is_output_name(column: exp.Column) -> bool:
     return isinstance(ordered, exp.Ordered) and isinstance(ordered.parent, exp.Order)
 
 
-def _physical(name: str) -> exp.Table:
+def _physical(name: str) -> str:
     """A physical name; a dot in it parts schema and table."""
     schema, _, table = name.rpartition(".")
-    return exp.Table(this=identifier(table), db=identifier(schema) if schema else None)
+    return f"{name_text(schema)}.{name_text(table)}" if schema else name_text(table)
 
 
-def _sql(expr: exp.Expression) -> str:
-    return expr.sql(dialect=DIALECT)
+def _string(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _unused_mark(query: exp.Query) -> str:

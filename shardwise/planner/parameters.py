@@ -124,7 +124,7 @@ class Parameters:
     def _count_error(self, wanted: int) -> ProgrammingError:
         given = len(self.given or ())
         return ProgrammingError(
-            f"the statement has {wanted}{'' if given > wanted else ' or more'} parameters, {given} were given",
+            f"the statement takes {'' if given > wanted else 'at least '}{wanted} parameters, {given} were given",
             reason=Reason.PARAMETERS,
             hint="Pass one value for each ?",
             sqlstate="07001",

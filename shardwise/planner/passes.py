@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import Node
 from shardwise.plan.verify import verify
-from shardwise.planner.narrow_gathers import narrow_gathers
-from shardwise.planner.note_not_pushed import note_not_pushed
+from shardwise.planner.narrow_columns import narrow_columns
+from shardwise.planner.note_reasons import note_reasons
 from shardwise.planner.order_joins import order_joins
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.place_gathers import place_gathers
@@ -34,12 +34,12 @@ PASSES: tuple[Pass, ...] = (
     split_aggregates,
     push_distinct,
     push_limit,
-    narrow_gathers,
-    note_not_pushed,
+    narrow_columns,
+    note_reasons,
 )
 """The order of the passes is this tuple."""
 
-OPTIONAL = tuple(p.__name__ for p in PASSES if p not in (place_gathers, narrow_gathers, note_not_pushed))
+OPTIONAL = tuple(p.__name__ for p in PASSES if p not in (place_gathers, narrow_columns, note_reasons))
 """Passes that may be switched off by name: the answer is the same, more rows move."""
 
 

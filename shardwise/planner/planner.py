@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -207,7 +208,7 @@ def _syntax_error(error: ParseError) -> SQLSyntaxError:
     if first.get("line"):
         highlight = first.get("highlight") or ""
         position = Position(first["line"], max(1, first["col"] - len(highlight) + 1), max(1, len(highlight)))
-    message = first.get("description") or str(error)
+    message = re.sub(r"<Token token_type: [^>]*?text: ([^,>]*)[^>]*>", r"\1", first.get("description") or str(error))
     near = f' near "{first["highlight"]}"' if first.get("highlight") else ""
     return SQLSyntaxError(f"syntax error{near}: {message.rstrip('.')}", position=position)
 

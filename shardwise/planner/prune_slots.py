@@ -13,12 +13,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from shardwise.catalog.model import Sharded
+from shardwise.catalog.shardings import full
 from shardwise.plan.nodes import Empty, Filter, Node, Scan
-from shardwise.plan.route import Note, Route
+from shardwise.plan.route import Route
 from shardwise.plan.tree import rewrite
 from shardwise.planner.parameters import literal_of
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.prune import slots_of
+from shardwise.planner.prune import Pruned, slots_of
 
 Conjuncts = tuple[exp.Expression, ...]
 
@@ -34,25 +35,29 @@ def prune_slots(plan: Node, ctx: PlanContext) -> Node:
 
 
 def _pruned(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
-    known = tuple(_with_values(c, ctx) for c in conjuncts)
-    placement = scan.table.placement
-    route = scan.route
-    slots = scan.slots
-    why: list[Note] = []
-    shards = route.shards
-    if isinstance(placement, Sharded):
-        sharding = ctx.catalog.sharding(placement.sharding)
-        sources = {s: ctx.catalog.source_of(s) for s in shards} if _names_source(known) else None
-        pruned = slots_of(known, rel=scan.rel, table=scan.table, sharding=sharding, sources=sources)
-        why += [Note(str(n.slug), n.sentence) for n in pruned.reasons]
-        slots = pruned.slots
-        found = set(sharding.shards_of(pruned.slots))
-        shards = tuple(s for s in shards if s in found)
-    if shards == route.shards:
-        return scan if not why else scan.but(route=Route(shards=shards, total=route.total, why=tuple(why)))
+    pruned = asked(scan, conjuncts, ctx)
+    if pruned is None:
+        return scan
+    sharding = ctx.catalog.sharding_of(scan.table)
+    assert sharding is not None
+    if pruned.slots == full(sharding.function.size) or pruned.slots == scan.slots:
+        return scan
+    found = set(sharding.shards_of(pruned.slots))
+    shards = tuple(s for s in scan.route.shards if s in found)
     if not shards:
         return Empty(rel=scan.rel, columns=scan.columns)
-    return scan.but(slots=slots, route=Route(shards=shards, total=route.total, why=tuple(why)))
+    return scan.but(slots=pruned.slots, route=Route(shards=shards, total=scan.route.total))
+
+
+def asked(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Pruned | None:
+    """The slots that the predicates leave, and why no fewer; None for a table without a sharding of its own."""
+    placement = scan.table.placement
+    if not isinstance(placement, Sharded):
+        return None
+    known = tuple(_with_values(c, ctx) for c in conjuncts)
+    sharding = ctx.catalog.sharding(placement.sharding)
+    sources = {s: ctx.catalog.source_of(s) for s in scan.route.shards} if _names_source(known) else None
+    return slots_of(known, rel=scan.rel, table=scan.table, sharding=sharding, sources=sources)
 
 
 def _names_source(conjuncts: Conjuncts) -> bool:

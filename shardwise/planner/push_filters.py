@@ -223,7 +223,8 @@ def _grouping(node: Distinct | Window | Aggregate) -> dict[ColumnId, exp.Express
         in_all = set(range(len(node.keys)))
         for members in node.sets or ():
             in_all &= set(members)
-        return {ColumnId(node.rel, node.keys[i].name): node.keys[i].expr for i in sorted(in_all)}
+        kept = [node.keys[i] for i in sorted(in_all)]
+        return {ColumnId(node.rel, k.name): k.expr for k in kept if not is_volatile(k.expr)}
     if isinstance(node, Window):
         ids: set[ColumnId] = set(node.input.output_ids)
         for item in node.items:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import Gather, Limit, Node, Project, SetOp, Sort
-from shardwise.plan.tree import column, columns_in, plans_in, replace_columns, rewrite
+from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Limit, Node, Project, SetOp, Sort
+from shardwise.plan.tree import column, column_id, columns_in, plans_in, replace_columns, rewrite
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.pass_context import PlanContext
 
@@ -54,11 +54,40 @@ def _bounded(node: Node, bound: int, keys: Sort | None = None) -> Node:
         arms = tuple(_bounded(arm, bound, _over(arm, node, keys)) for arm in node.arms)
         return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
     if isinstance(node, Project) and not any(is_volatile(i.expr) or i.expr.find(exp.Subquery) for i in node.items):
-        if keys is not None and any(columns_in(k.expr) & node.output_ids for k in keys.keys):
+        order = _through(keys, {ColumnId(node.rel, i.name): i.expr for i in node.items})
+        if keys is not None and order is None:
             return node
-        below = _bounded(node.input, bound, keys)
+        below = _bounded(node.input, bound, order)
         return node if below is node.input else node.but(input=below)
+    if isinstance(node, Aggregate) and keys is not None:
+        return _groups(node, bound, keys)
     return node
+
+
+def _through(keys: Sort | None, by: dict[ColumnId, exp.Expression]) -> Sort | None:
+    """The order over what the columns are copies of; None if one is computed."""
+    if keys is None or any(
+        id in by and type(by[id]) is not exp.Column for k in keys.keys for id in columns_in(k.expr)
+    ):
+        return None
+    return keys.but(keys=tuple(k._replace(expr=replace_columns(k.expr, by)) for k in keys.keys))
+
+
+def _groups(node: Aggregate, bound: int, keys: Sort) -> Node:
+    """Parts of groups may be cut only by an order of all their columns: then a group is cut on every shard or on none.
+
+    GROUP BY g1, g2 ORDER BY g1 LIMIT 1 would take one part of a group here and another there.
+    """
+    gather = node.input
+    if not isinstance(gather, Gather) or node.sets is not None or not isinstance(gather.input, Aggregate):
+        return node
+    by = {ColumnId(node.rel, k.name): k.expr for k in node.keys}
+    order = _through(keys, by)
+    sorted_by = {column_id(k.expr) for k in keys.keys}
+    if order is None or sorted_by != by.keys() or len(gather.input.keys) != len(node.keys):
+        return node
+    below = _bounded(gather, bound, order)
+    return node if below is gather else node.but(input=below)
 
 
 def _compared_alike(union: SetOp, keys: Sort) -> bool:

@@ -72,7 +72,9 @@ def _with_values(expr: exp.Expression, waiting: list[Node], ctx: PlanContext) ->
         return part if bound.rows is None else _value(part, early, bound, ctx)
 
     # Outermost first, so that IN and EXISTS are seen before the subquery in them.
-    return expr.copy().transform(swap)
+    before = len(ctx.firsts.found)
+    after = expr.copy().transform(swap)
+    return expr if len(ctx.firsts.found) == before else after
 
 
 def _use(part: exp.Expression) -> tuple[Use, Node | None]:

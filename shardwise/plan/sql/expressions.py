@@ -30,6 +30,7 @@ _LEVELS: dict[type[exp.Expr], int] = {
 """Operators from the loosest to the tightest, as sqlglot reads them: a parsed tree is never changed."""
 
 _TIGHT = (exp.Dot, exp.Bracket, exp.AtTimeZone, exp.Collate, exp.Interval, exp.Binary, exp.Unary)
+_LOOSE = (exp.Binary, exp.Case, exp.Lambda, exp.Window, exp.Filter, exp.AtTimeZone, exp.Interval)
 _FREE = (exp.Paren, exp.Func)
 
 _VOLATILE_TYPES = (exp.Rand, exp.Randn, exp.Uuid)
@@ -61,7 +62,7 @@ def put(old: exp.Expression, new: exp.Expression) -> None:
     """Puts `new` where `old` stands, in parentheses where `parenthesise` would not see that it needs them."""
     parent = old.parent
     if (
-        (type(new) in _LEVELS or isinstance(new, (exp.Binary, exp.Case, exp.Lambda)))
+        (type(new) in _LEVELS or isinstance(new, _LOOSE))
         and isinstance(parent, _TIGHT)
         and type(parent) not in _LEVELS
         and not isinstance(parent, _FREE)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
 
 from shardwise.plan.nodes import Node
 
@@ -21,6 +22,13 @@ NO_COLUMNS = "one"
 def identifier(name: str) -> exp.Identifier:
     """The name, quoted where needed. (Keywords are sqlglot's generator's matter, which has the list.)"""
     return exp.Identifier(this=name, quoted=_PLAIN.match(name) is None)
+
+
+def name_text(name: str) -> str:
+    """The name as text, as `identifier` and the generator would write it, without a tree."""
+    if _PLAIN.match(name) is not None and name not in DuckDB.Generator.RESERVED_KEYWORDS:
+        return name
+    return '"' + name.replace('"', '""') + '"'
 
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:

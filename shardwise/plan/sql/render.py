@@ -91,7 +91,7 @@ class Renderer:
         with self.own_with() as own:
             block = self.block(node, outer)
             own_names = tuple(id.name for id in block.outputs)
-            wanted = tuple(names) if names is not None else output_names(node)
+            wanted = tuple(names) if names is not None else unique(own_names)
             if block.raw is not None and wanted != own_names:
                 block = self.wrap(block)
             query = block.build(wanted)

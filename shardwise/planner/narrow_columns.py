@@ -1,4 +1,4 @@
-"""narrow_gathers: only columns that the merge reads leave the shards.
+"""narrow_columns: a scan reads, and a fragment gives, only the columns that are used.
 
     Aggregate: max(t.v)             Aggregate: max(t.v)
     └─ Gather                 =>    └─ Gather
@@ -26,6 +26,7 @@ from shardwise.plan.nodes import (
     Project,
     Raw,
     Recursive,
+    Scan,
     SetOp,
     Window,
 )
@@ -37,13 +38,16 @@ from shardwise.planner.pass_context import PlanContext
 Needed = frozenset[ColumnId]
 
 
-def narrow_gathers(plan: Node, ctx: PlanContext) -> Node:
+def narrow_columns(plan: Node, ctx: PlanContext) -> Node:
     return _narrow(plan, plan.output_ids)
 
 
 def _narrow(node: Node, needed: Needed) -> Node:
     if isinstance(node, Gather):
         return _gather(node, needed)
+    if isinstance(node, Scan):
+        kept = tuple(o for o in node.columns if o.id in needed) or node.columns[:1]
+        return node if len(kept) == len(node.columns) else node.but(columns=kept)
     if isinstance(node, Raw):
         return map_inputs(node, lambda table: _narrow(table, _shown(table)))
     node = _only(node, needed)
@@ -67,14 +71,11 @@ def _shown(table: Node) -> Needed:
 
 
 def _gather(node: Gather, needed: Needed) -> Gather:
-    inner = node.input
+    inner = _narrow(node.input, needed & node.output_ids or frozenset(o.id for o in node.outputs[:1]))
     kept = tuple(o for o in inner.outputs if o.id in needed) or inner.outputs[:1]
-    if isinstance(inner, Project) and len(kept) < len(inner.items) and not any(is_volatile(i.expr) for i in inner.items):
-        names = {o.id.name for o in kept}
-        return node.but(input=inner.but(items=tuple(i for i in inner.items if i.name in names)))
     if len(kept) < len(inner.outputs):
-        return node.but(input=Keep(input=inner, columns=kept))
-    return node
+        inner = Keep(input=inner, columns=kept)
+    return node if inner is node.input else node.but(input=inner)
 
 
 def _only(node: Node, needed: Needed) -> Node:

@@ -1,12 +1,13 @@
-"""note_not_pushed: each Gather says why what stands over it is not done on the shards.
+"""note_reasons: each fragment says why it goes to no fewer shards, and why what stands over it is not done there.
 
-It changes nothing but notes. For every Gather of several shards the nodes over it are asked, from the
-nearest up to the first that would have to be pushed before the others could.
+It changes nothing but notes. A scan of all slots is asked why its predicates spare none; for every Gather of several
+shards the nodes over it are asked, from the nearest up to the first that would have to be pushed before the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -34,12 +35,13 @@ from shardwise.plan.nodes import (
 from shardwise.plan.phrases import expression_text, name_text
 from shardwise.plan.reasons import NotPushed
 from shardwise.plan.route import Note
-from shardwise.plan.tree import column_id, free_columns, map_expressions, map_inputs, map_plans, subplans, walk
+from shardwise.plan.tree import column_id, free_columns, map_expressions, map_inputs, map_plans, rewrite, subplans, walk
 from shardwise.planner.distribution import Analysis, Split
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.prune_slots import asked
 
 
-def note_not_pushed(plan: Node, ctx: PlanContext) -> Node:
+def note_reasons(plan: Node, ctx: PlanContext) -> Node:
     analysis = Analysis(plan, ctx.catalog)
 
     def change(node: Node, over: tuple[Node, ...]) -> Node:
@@ -47,7 +49,7 @@ def note_not_pushed(plan: Node, ctx: PlanContext) -> Node:
             if len(node.shards) < 2:
                 return node
             notes = tuple(dict.fromkeys(_notes(node, over, analysis)))
-            return node.but(notes=notes) if notes else node
+            return node.but(input=_with_route_reasons(node.input, ctx), notes=notes)
 
         def below(inner: Node) -> Node:
             return change(inner, (*over, node))
@@ -55,6 +57,26 @@ def note_not_pushed(plan: Node, ctx: PlanContext) -> Node:
         return map_expressions(map_inputs(node, below), lambda e: map_plans(e, below))
 
     return change(plan, ())
+
+
+def _with_route_reasons(fragment: Node, ctx: PlanContext) -> Node:
+    def change(node: Node) -> Node:
+        if isinstance(node, Filter) and isinstance(node.input, Scan):
+            return node.but(input=_explained(node.input, node.conjuncts, ctx))
+        return map_inputs(node, lambda n: _explained(n, (), ctx) if isinstance(n, Scan) else n)
+
+    fragment = rewrite(fragment, change)
+    return _explained(fragment, (), ctx) if isinstance(fragment, Scan) else fragment
+
+
+def _explained(scan: Scan, conjuncts: tuple[exp.Expression, ...], ctx: PlanContext) -> Scan:
+    if scan.route.why:
+        return scan
+    pruned = asked(scan, conjuncts, ctx)
+    if pruned is None or not pruned.reasons:
+        return scan
+    why = tuple(Note(str(n.slug), n.sentence) for n in pruned.reasons)
+    return scan.but(route=replace(scan.route, why=why))
 
 
 def _notes(gather: Gather, over: tuple[Node, ...], analysis: Analysis) -> Iterator[Note]:
@@ -102,17 +124,23 @@ def _note(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
 
 
 def _of_aggregate(node: Aggregate, gather: Gather, analysis: Analysis) -> Note:
-    keys = ", ".join(_text(k.expr) for k in node.keys) or "one group of all rows"
-    inner = gather.input.input if isinstance(gather.input, Keep) else gather.input
+    keys = ", ".join(name_text(k.name) for k in node.keys)
+    inner = gather.input
+    while isinstance(inner, Keep | Limit | Sort):
+        inner = inner.input
     if not isinstance(inner, Aggregate):
-        return Note(NotPushed.AGGREGATE_NOT_SPLITTABLE, f"aggregate by {keys}: it has no parts that can be put together")
+        return Note(NotPushed.AGGREGATE_NOT_SPLITTABLE, f"{_aggregate_of(keys)}: it has no parts that can be put together")
     below = analysis.of(inner.input)
     wanted = {column_id(k.expr) for k in inner.keys}
     for key in below.keys if isinstance(below, Split) else ():
         if key.strength != "full" and set(key.columns) <= wanted:
             columns = ", ".join(c.name for c in key.columns)
             return Note(NotPushed.LOOSE_KEY, f"whole groups by {columns}: rows where it is NULL are on several shards")
-    return Note(NotPushed.GROUPS_SPAN_SHARDS, f"whole groups ({keys}): a group's rows are on several shards")
+    return Note(NotPushed.GROUPS_SPAN_SHARDS, f"{_aggregate_of(keys)}: its rows are on several shards")
+
+
+def _aggregate_of(keys: str) -> str:
+    return f"whole groups by {keys}" if keys else "the one group of all rows"
 
 
 def _of_join(node: Join, gather: Gather) -> Note:
