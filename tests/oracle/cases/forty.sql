@@ -432,6 +432,18 @@ SELECT string_agg(s, '' ORDER BY id) FROM t;
 -- 25
 SELECT covar_pop(v, f), corr(v, f), regr_slope(v, f), regr_count(v, f), covar_samp(v, f) FROM t WHERE f < 1e6;
 
+-- 25: a final expression in HAVING
+SELECT g1 FROM t GROUP BY g1 HAVING stddev_pop(v) IS NULL;
+
+-- 25
+SELECT g1, stddev_pop(v) FROM t GROUP BY ROLLUP (g1) HAVING stddev_pop(v) > 1;
+
+-- 25
+SELECT q.g1 FROM (SELECT g1, avg(v) AS m, var_samp(v) AS s FROM t GROUP BY g1) q WHERE q.m > 10 AND q.s IS NULL;
+
+-- 25
+SELECT g1 FROM t GROUP BY g1 ORDER BY stddev_pop(v) NULLS LAST, corr(v, f), g1;
+
 -- 26: a key of two columns is linked column by column, in position
 SELECT t1.w, t2.w FROM t1 JOIN t2 ON t1.p = t2.q AND t1.q = t2.p;
 
@@ -494,6 +506,18 @@ SELECT c FROM n UNION SELECT c FROM r;
 
 -- 27
 SELECT x FROM a INTERSECT ALL SELECT x FROM b;
+
+-- 27: an arm that is whole on one shard is not run on the others
+SELECT x FROM one_row UNION ALL SELECT k FROM a;
+
+-- 27
+SELECT count(*) FROM a WHERE k = 2 UNION ALL SELECT k FROM b;
+
+-- 27
+SELECT max(v) FROM a WHERE k = 99 UNION SELECT k FROM b WHERE k = 3;
+
+-- 27
+SELECT count(*) FROM a WHERE k = 2 UNION ALL SELECT count(*) FROM b WHERE k = 3;
 
 -- 28: DISTINCT ON keeps its order on both sides
 SELECT DISTINCT ON (g1) g1, id FROM t ORDER BY g1, v DESC NULLS LAST, id;
