@@ -166,8 +166,11 @@ class Block:
             select.set("joins", self.joins)
         if self.where:
             select.set("where", exp.Where(this=conjunction(self.where)))
-        if self.is_grouped and (group := self.group or self._empty_group(items)):
-            select.set("group", exp.Group(expressions=group))
+        if self.is_grouped:
+            if not self._has_keys() and not self._has_calls(items):
+                self._say_how_many_groups()
+            if self.group:
+                select.set("group", exp.Group(expressions=self.group))
         if self.having:
             select.set("having", exp.Having(this=conjunction(self.having)))
         if self.qualify:
@@ -177,12 +180,24 @@ class Block:
             select.set("distinct", exp.Distinct(on=on))
         return select
 
-    def _empty_group(self, items: list[exp.Expression]) -> list[exp.Expression]:
-        """GROUP BY (), if no aggregate call is left to say that there is one group."""
-        written_ones = [*items, *self.having, *self.qualify, *(key.expr for key in self.order)]
-        if any(_has_call(expr) for expr in written_ones):
-            return []
-        return [exp.Tuple()]
+    def _has_keys(self) -> bool:
+        return any(
+            not isinstance(e, exp.GroupingSets) or any(one.expressions for one in e.expressions)
+            for e in self.group
+        )
+
+    def _has_calls(self, items: list[exp.Expression]) -> bool:
+        others = [*self.having, *self.qualify, *(key.expr for key in self.order)]
+        return any(_has_call(expr) for expr in [*items, *others])
+
+    def _say_how_many_groups(self) -> None:
+        """Without keys and calls nothing says that there is one group, or one per grouping set."""
+        if not self.group:
+            self.group = [exp.Tuple()]
+        elif len(self.group[0].expressions) > 1:
+            # DuckDB 2.0.1 gives one row for GROUPING SETS ((), ()), unless it has something to count.
+            count = exp.Count(this=exp.Star())
+            self.having.append(exp.GTE(this=count, expression=exp.Literal.number(0)))
 
     def _item(self, id: ColumnId, name: str) -> exp.Expression:
         ref = self.columns[id]

@@ -10,7 +10,7 @@ from shardwise.catalog.language import parse
 from shardwise.catalog.model import Catalog, SlotSet, Table
 from shardwise.errors import InternalError
 from shardwise.plan import nodes as n
-from shardwise.plan.partitions import ShardTexts, shard_text
+from shardwise.plan.partitions import ShardTexts, shard_text, slots_of
 from shardwise.plan.sql import to_query
 from shardwise.plan.tree import subplan
 from tests.unit.plan.sql_trees import ROUTE, e, join, no_leaf, project, sort, where
@@ -109,6 +109,8 @@ def test_a_name_with_the_shard_in_it_has_a_schema() -> None:
 
 def test_two_references_have_their_own_slots() -> None:
     tree = join("inner", scan("orders", "a", "id"), scan("orders", "b", "id"), "a.id = b.id")
+    wanted = n.Filter(input=tree.but(left=tree.left.but(slots=0b01)), conjuncts=())
+    assert slots_of(wanted) == {"a": 0b01, "b": None}
     assert text(tree, "db_0", a=0b01, b=0b10).endswith(
         "FROM orders_00 AS a JOIN orders_01 AS b ON a.id = b.id"
     )

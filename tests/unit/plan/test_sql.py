@@ -297,6 +297,9 @@ def test_grouping_sets(con: duckdb.DuckDBPyConnection) -> None:
     assert sorted(found, key=repr) == [(0, None, 3, 0), (1, None, 2, 0), (None, None, 5, 1)]
     plain = group(T, "a", {"k": "t.k", "x": "t.x"}, {"c": "count(*)"}, sets=((0, 1), (0,), ()))
     assert "GROUP BY GROUPING SETS ((t.k, t.x), (t.k), ())" in sql(plain)
+    none = group(T, "a", {"k": "t.k", "x": "t.x"}, {}, sets=((), ()))
+    assert rows(con, none) == [(None, None), (None, None)]
+    assert rows(con, project(none, "p", one="1")) == [(1,), (1,)]
     # k + 1 over the sets is not the key k + 1.
     both = group(T, "a", {"k": "t.k", "l": "t.k + 1"}, {}, sets=((1,),))
     assert {row[0] for row in rows(con, project(both, "p", s="a.k + 1"))} == {None}
@@ -367,11 +370,11 @@ def test_thousands_of_arms_and_hundreds_of_joins(con: duckdb.DuckDBPyConnection)
     union = n.SetOp(kind="union", all=True, arms=arms, rel="s")
     assert sql(union).count("UNION ALL") == 1999
     tree: n.Node = T
-    for i in range(1500):
+    for i in range(1200):
         tree = n.Filter(
             input=n.Join(kind="cross", left=tree, right=scan("u", f"u{i}", "k")), conjuncts=(e("t.k = 1"),)
         )
-    assert sql(n.Keep(input=tree, columns=T.columns)).count("CROSS JOIN") == 1500
+    assert sql(tree).count("CROSS JOIN") == 1200
 
 
 @pytest.mark.parametrize("seed", range(6))
