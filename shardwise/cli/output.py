@@ -16,13 +16,14 @@ from typing import BinaryIO, Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shardwise.dbapi import NUMBER, Cursor
+from shardwise.dbapi import DATETIME, NUMBER, Cursor
 from shardwise.dbapi.types import family
 
 
@@ -167,17 +168,24 @@ def _write_csv(cursor: Cursor, reader: pa.RecordBatchReader, sink: BinaryIO) -> 
     """RFC 4180, but lines end in a line feed alone. NULL is empty, the empty text is a pair of quotes."""
     names = _positions(reader.schema)
     texts = [f"CAST({name} AS VARCHAR) AS {name}" for name in names]
-    special = "{0} = '' OR regexp_matches({0}, '[\",\\n\\r]') THEN '\"' || replace({0}, '\"', '\"\"') || '\"'"
-    fields = [
-        f"CASE WHEN {name} IS NULL THEN '' WHEN {special.format(name)} ELSE {name} END" for name in names
-    ]
+    codes = [column.type_code for column in cursor.description or ()]
+    fields = [_csv_field(name, code) for name, code in zip(names, codes, strict=True)]
     header = ",".join(_csv_name(name) for name in reader.schema.names)
     sink.write(header.encode() + b"\n")
     count = 0
-    for lines in _lines(cursor, reader, ", ".join(texts), " || ',' || ".join(fields)):
-        sink.write("\n".join(line or "" for (line,) in lines).encode() + b"\n")
-        count += len(lines)
+    for table in _computed(cursor, reader, ", ".join(texts), " || ',' || ".join(fields) + " || chr(10)"):
+        sink.write(_joined(table, ""))
+        count += table.num_rows
     return count
+
+
+def _csv_field(name: str, code: str) -> str:
+    """Numbers, dates and times never need quotes."""
+    if code in (NUMBER, DATETIME):
+        return f"coalesce({name}, '')"
+    quoted = f"'\"' || replace({name}, '\"', '\"\"') || '\"'"
+    special = f"{name} = '' OR regexp_matches({name}, '[\",\\n\\r]')"
+    return f"CASE WHEN {name} IS NULL THEN '' WHEN {special} THEN {quoted} ELSE {name} END"
 
 
 def _csv_name(name: str) -> str:
@@ -196,9 +204,10 @@ def _write_json(cursor: Cursor, reader: pa.RecordBatchReader, sink: BinaryIO, *,
     separator = ",\n " if as_array else "\n"
     count = 0
     sink.write(b"[" if as_array else b"")
-    for lines in _lines(cursor, reader, f"'{{' || {separated} || '}}'"):
-        sink.write(((separator if count else "") + separator.join(line or "" for (line,) in lines)).encode())
-        count += len(lines)
+    for table in _computed(cursor, reader, f"'{{' || {separated} || '}}'"):
+        sink.write((separator if count else "").encode())
+        sink.write(_joined(table, separator))
+        count += table.num_rows
     sink.write(b"]\n" if as_array else b"\n" if count else b"")
     return count
 
@@ -209,8 +218,10 @@ def _json_value(name: str, code: str) -> str:
     kind = family(code)
     if kind in ("FLOAT", "DOUBLE"):
         return f"CASE WHEN isfinite({name}) THEN {text} ELSE '\"' || {text} || '\"' END"
-    if kind in ("DECIMAL", "JSON"):
+    if kind == "DECIMAL":
         return text
+    if kind == "JSON":
+        return f"CAST(json({name}) AS VARCHAR)"  # on one line
     return f"CAST(to_json({name}) AS VARCHAR)"
 
 
@@ -220,9 +231,9 @@ def _literal(text: str) -> str:
 
 def _text_rows(cursor: Cursor, batch_rows: int) -> Iterator[Sequence[str | None]]:
     reader = cursor.to_arrow_reader(batch_rows)
-    texts = [f"CAST({name} AS VARCHAR)" for name in _positions(reader.schema)]
-    for rows in _lines(cursor, reader, ", ".join(texts)):
-        yield from rows
+    texts = [f"CAST({name} AS VARCHAR) AS {name}" for name in _positions(reader.schema)]
+    for table in _computed(cursor, reader, ", ".join(texts)):
+        yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
 def _positions(schema: pa.Schema) -> list[str]:
@@ -230,10 +241,8 @@ def _positions(schema: pa.Schema) -> list[str]:
     return [f"c{i}" for i in range(len(schema))]
 
 
-def _lines(
-    cursor: Cursor, reader: pa.RecordBatchReader, *projections: str
-) -> Iterator[list[tuple[str | None, ...]]]:
-    """Each batch's rows as texts: `projections`, one after the other, over the columns c0, c1, …"""
+def _computed(cursor: Cursor, reader: pa.RecordBatchReader, *projections: str) -> Iterator[pa.Table]:
+    """Each batch through `projections`, one after the other, the first over the columns c0, c1, …"""
     schema = reader.schema
     with duckdb.connect() as engine:
         engine.execute(f"SET TimeZone = {_literal(cursor.connection.options.time_zone)}")
@@ -243,4 +252,11 @@ def _lines(
                 relation = engine.from_arrow(table)
                 for projection in projections:
                     relation = relation.project(projection)
-                yield relation.fetchall()
+                yield relation.to_arrow_table()
+
+
+def _joined(table: pa.Table, separator: str) -> pa.Buffer:
+    """The texts of the only column, one after the other, without a Python object for each."""
+    texts = table.column(0).combine_chunks().cast(pa.large_string())
+    whole = pa.ListArray.from_arrays([0, len(texts)], texts)
+    return pc.binary_join(whole, pa.scalar(separator, pa.large_string()))[0].as_buffer()
