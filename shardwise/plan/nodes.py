@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, Self
 
 from sqlglot import exp
@@ -64,12 +64,29 @@ class Node:
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes this one reads, subqueries in expressions not among them."""
-        return tuple(node for f in fields(self) for node in _nodes(getattr(self, f.name)))
+        return tuple(node for name in names_of(type(self)) for node in _nodes(getattr(self, name)))
 
     @cached_property
     def expressions(self) -> tuple[exp.Expression, ...]:
         """All expressions of this node itself."""
-        return tuple(e for f in fields(self) for e in _expressions(getattr(self, f.name)))
+        return tuple(e for name in names_of(type(self)) for e in _expressions(getattr(self, name)))
+
+    @cached_property
+    def subplans(self) -> tuple[Node, ...]:
+        """The plans of the subqueries in this node's own expressions, not those inside these plans."""
+        found = (q.args.get("plan") for e in self.expressions for q in e.find_all(exp.Subquery))
+        return tuple(plan for plan in found if plan is not None)
+
+    @cached_property
+    def kinds(self) -> frozenset[type[Node]]:
+        """The classes of the nodes in the tree, subqueries' plans included: most passes look for one of them."""
+        below = (node.kinds for node in (*self.inputs, *self.subplans))
+        return frozenset((type(self),)).union(*below)
+
+    @cached_property
+    def has_subqueries(self) -> bool:
+        """Whether any expression of the tree has a subquery."""
+        return bool(self.subplans) or any(node.has_subqueries for node in self.inputs)
 
     @cached_property
     def outputs(self) -> tuple[Output, ...]:
@@ -84,6 +101,12 @@ class Node:
     def but(self, **changes: object) -> Self:
         """The same node with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=None)
+def names_of(kind: type[Node]) -> tuple[str, ...]:
+    """The names of a node class's fields."""
+    return tuple(f.name for f in fields(kind))
 
 
 def _nodes(value: object) -> Iterator[Node]:

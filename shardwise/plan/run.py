@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from shardwise.errors import InternalError
@@ -44,22 +45,30 @@ class Request(NamedTuple):
     params: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Fragment:
     """One statement in logical names, and where it goes.
 
     `sql` is the text in logical names (as EXPLAIN shows it); `text(shard)` the text for one shard, in its
-    physical names. `columns` are (name, declared type or None) in order: the stream's names, and for ENUM
-    and other types that Arrow loses, what the merge casts to.
+    physical names: both are made when first asked for. `columns` are (name, declared type or None) in order: the
+    stream's names, and the types that Arrow loses (ENUM).
     """
 
     name: str
-    sql: str
     columns: tuple[tuple[str, str | None], ...]
     route: Route
     params: Mapping[str, Any]
-    text: Callable[[str], str]
     source_of: Callable[[str], str]
+    make_sql: Callable[[], str]
+    make_text: Callable[[], Callable[[str], str]]
+
+    @cached_property
+    def sql(self) -> str:
+        return self.make_sql()
+
+    @cached_property
+    def text(self) -> Callable[[str], str]:
+        return self.make_text()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,11 @@ is `after is not before`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from typing import TypeVar
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, Raw, SortKey
+from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey, names_of
 
 N = TypeVar("N", bound=Node)
 Rewrite = Callable[[Node], Node]
@@ -51,7 +50,7 @@ def plans_in(expr: exp.Expression) -> Iterator[Node]:
 
 def subplans(node: Node) -> tuple[Node, ...]:
     """The plans of the subqueries in this node's own expressions."""
-    return tuple(plan for expr in node.expressions for plan in plans_in(expr))
+    return node.subplans
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -92,14 +91,14 @@ def free_columns(node: Node) -> frozenset[ColumnId]:
 
 def map_expressions(node: N, change: ExprRewrite) -> N:
     """The node with `change` applied to each of its own expressions (not to its inputs')."""
-    if isinstance(node, Raw):
+    if not node.expressions:
         return node
     changes = {}
-    for f in fields(node):
-        before = getattr(node, f.name)
+    for name in names_of(type(node)):
+        before = getattr(node, name)
         after = _map_value(before, change)
         if after is not before:
-            changes[f.name] = after
+            changes[name] = after
     return node.but(**changes) if changes else node
 
 
@@ -120,17 +119,19 @@ def _map_value(value: object, change: ExprRewrite) -> object:
 
 def map_inputs(node: N, change: Rewrite) -> N:
     """The node with `change` applied to each input."""
+    if not node.inputs:
+        return node
     changes = {}
-    for f in fields(node):
-        before = getattr(node, f.name)
+    for name in names_of(type(node)):
+        before = getattr(node, name)
         if isinstance(before, Node):
             after: object = change(before)
             if after is not before:
-                changes[f.name] = after
+                changes[name] = after
         elif type(before) is tuple and before and isinstance(before[0], Node):
             after = tuple(change(item) for item in before)
             if any(a is not b for a, b in zip(after, before, strict=True)):
-                changes[f.name] = after
+                changes[name] = after
     return node.but(**changes) if changes else node
 
 
@@ -162,7 +163,7 @@ def rewrite(node: Node, change: Rewrite, *, into_subqueries: bool = True) -> Nod
         return rewrite(inner, change, into_subqueries=into_subqueries)
 
     node = map_inputs(node, below)
-    if into_subqueries:
+    if into_subqueries and node.subplans:
         node = map_expressions(node, lambda e: map_plans(e, below))
     return change(node)
 

@@ -50,7 +50,7 @@ from shardwise.plan.nodes import (
     Values,
     Window,
 )
-from shardwise.plan.tree import column_id, free_columns, plan_of, subplans, walk
+from shardwise.plan.tree import column_id, free_columns, plan_of, subplans
 from shardwise.planner.aggregates import is_order_sensitive
 from shardwise.planner.determinism import window_depends_on_order
 from shardwise.planner.equivalence import (
@@ -114,37 +114,30 @@ Distribution = Copied | Split | At | Merged
 
 
 class Analysis:
-    """The distribution of every node of one statement, each computed once.
+    """The distribution of every node of one statement, each computed once and kept with the node.
 
     `types` knows every column of the statement, outer ones too: identities are unique.
     """
 
-    def __init__(self, root: Node, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, types: Mapping[ColumnId, Output]) -> None:
         self.catalog = catalog
-        self.types: dict[ColumnId, Output] = {}
-        self._known: dict[int, tuple[Node, Distribution]] = {}
+        self.types = types
         self._ctes: dict[str, Distribution] = {}
-        self.learn(root)
-
-    def learn(self, root: Node) -> None:
-        """Registers the columns of nodes made since."""
-        for node in walk(root):
-            for output in node.outputs:
-                self.types.setdefault(output.id, output)
 
     def of(self, node: Node) -> Distribution:
-        known = self._known.get(id(node))
+        if self._ctes:  # may be another one than elsewhere
+            return _distribution(node, self)
+        known = node.__dict__.get("_distribution")
         if known is None:
-            known = self._known[id(node)] = (node, _distribution(node, self))
-        return known[1]
+            known = node.__dict__["_distribution"] = _distribution(node, self)
+        return known  # type: ignore[no-any-return]
 
     def equal(self, node: Node) -> Equivalence:
         return equivalence(node, self.types)
 
     def reading(self, name: str, distribution: Distribution) -> Analysis:
         """The same statement, where references to the CTE `name` have this distribution."""
-        inner = Analysis.__new__(Analysis)
-        inner.catalog, inner.types, inner._known = self.catalog, self.types, {}
+        inner = Analysis(self.catalog, self.types)
         inner._ctes = {**self._ctes, name: distribution}
         return inner
 

@@ -42,7 +42,7 @@ from shardwise.planner.prune_slots import asked
 
 
 def note_reasons(plan: Node, ctx: PlanContext) -> Node:
-    analysis = Analysis(plan, ctx.catalog)
+    analysis = ctx.analysis()
 
     def change(node: Node, over: tuple[Node, ...]) -> Node:
         if isinstance(node, Gather):

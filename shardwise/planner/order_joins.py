@@ -24,7 +24,9 @@ Conjuncts = tuple[exp.Expression, ...]
 
 
 def order_joins(plan: Node, ctx: PlanContext) -> Node:
-    analysis = Analysis(plan, ctx.catalog)
+    if Join not in plan.kinds:
+        return plan
+    analysis = ctx.analysis()
 
     def change(node: Node) -> Node:
         if _is_inner(node) and isinstance(analysis.of(node), Merged):
@@ -32,7 +34,8 @@ def order_joins(plan: Node, ctx: PlanContext) -> Node:
             if len(parts) > 2:
                 ordered = _ordered([change(p) for p in parts], on, analysis)
                 return ordered if _differs(node, ordered) else node
-        node = map_expressions(node, lambda e: map_plans(e, change))
+        if node.subplans:
+            node = map_expressions(node, lambda e: map_plans(e, change))
         return map_inputs(node, change)
 
     return change(plan)

@@ -11,6 +11,7 @@ from shardwise.plan.nodes import ColumnId, Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.tree import walk
 from shardwise.planner.bind.names import Names
+from shardwise.planner.distribution import Analysis
 from shardwise.planner.firsts import Firsts
 from shardwise.planner.parameters import Parameters
 
@@ -28,6 +29,10 @@ class PlanContext:
     types: dict[ColumnId, Output] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     firsts: Firsts = field(default_factory=Firsts)
+
+    def analysis(self) -> Analysis:
+        """Distributions of the statement's nodes."""
+        return Analysis(self.catalog, self.types)
 
     def learn(self, plan: Node) -> None:
         """Registers the declared types of every column; identities are unique in a statement."""

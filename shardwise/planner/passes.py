@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from shardwise.errors import InternalError
-from shardwise.plan.nodes import Node
+from shardwise.plan.nodes import Gather, Node
 from shardwise.plan.verify import verify
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.note_reasons import note_reasons
@@ -52,7 +52,7 @@ def run(
     ctx.learn(plan)
     for one in passes:
         name = one.__name__
-        if name in off:
+        if name in off or (_is_whole(plan) and one is not narrow_columns):
             continue
         after = one(plan, ctx)
         if after is plan:
@@ -65,3 +65,8 @@ def run(
         steps.append((name, after))
         plan = after
     return plan, steps
+
+
+def _is_whole(plan: Node) -> bool:
+    """Whether one shard answers everything: nothing is left to move."""
+    return isinstance(plan, Gather) and len(plan.shards) == 1

@@ -24,7 +24,7 @@ from shardwise.planner.pass_context import PlanContext
 
 def place_gathers(plan: Node, ctx: PlanContext) -> Node:
     numbers = count(1)
-    analysis = Analysis(plan, ctx.catalog)
+    analysis = ctx.analysis()
     return _place(plan, analysis, numbers)
 
 
@@ -43,7 +43,8 @@ def _place(node: Node, analysis: Analysis, numbers: count[int]) -> Node:
     def below(inner: Node) -> Node:
         return _place(inner, analysis, numbers)
 
-    return map_expressions(map_inputs(node, below), lambda e: map_plans(e, below))
+    node = map_inputs(node, below)
+    return map_expressions(node, lambda e: map_plans(e, below)) if node.subplans else node
 
 
 def _reads_tables(node: Node) -> bool:

@@ -25,7 +25,7 @@ def push_distinct(plan: Node, ctx: PlanContext) -> Node:
             return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
         return node
 
-    return rewrite(plan, change)
+    return rewrite(plan, change) if plan.kinds & {Distinct, SetOp} else plan
 
 
 def _distinct(gather: Gather, like: Distinct) -> Gather:

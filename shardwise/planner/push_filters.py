@@ -58,7 +58,7 @@ Conjuncts = tuple[exp.Expression, ...]
 
 
 def push_filters(plan: Node, ctx: PlanContext) -> Node:
-    return _Push(ctx).down(plan, ())
+    return _Push(ctx).down(plan, ()) if plan.kinds & {Filter, Join} or plan.has_subqueries else plan
 
 
 class _Push:
@@ -67,7 +67,8 @@ class _Push:
 
     def down(self, node: Node, coming: Conjuncts) -> Node:
         """`node` filtered by `coming`, each conjunct as low as it may go."""
-        node = map_expressions(node, lambda e: map_plans(e, lambda p: self.down(p, ())))
+        if node.subplans:
+            node = map_expressions(node, lambda e: map_plans(e, lambda p: self.down(p, ())))
         step = _STEPS.get(type(node))
         if step is None:
             return _filtered(map_inputs(node, lambda n: self.down(n, ())), coming)

@@ -35,7 +35,7 @@ def push_limit(plan: Node, ctx: PlanContext) -> Node:
         below = _bounded(node.input, bound)
         return node if below is node.input else node.but(input=below)
 
-    return rewrite(plan, change)
+    return rewrite(plan, change) if Limit in plan.kinds else plan
 
 
 def _bounded(node: Node, bound: int, keys: Sort | None = None) -> Node:

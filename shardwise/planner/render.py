@@ -48,17 +48,16 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     is_raw = isinstance(inner, Raw)
     query = to_query(inner, _no_leaf, names if not is_raw else None)
     slots = {n.rel: n.slots for n in walk(inner) if isinstance(n, Scan)}
-    texts = ShardTexts(query, ctx.catalog, slots)
     shown = stream_names(inner) if names is None else tuple(names)
     catalog: Catalog = ctx.catalog
     return Fragment(
         name=gather.fragment,
-        sql=query.sql(dialect=DIALECT),
         columns=tuple((n, o.type) for n, o in zip(shown, inner.outputs, strict=False)),
         route=_route(gather),
         params=ctx.parameters.used_in(query),
-        text=texts.text,
         source_of=catalog.source_of,
+        make_sql=lambda: query.sql(dialect=DIALECT),
+        make_text=lambda: ShardTexts(query, catalog, slots).text,
     )
 
 

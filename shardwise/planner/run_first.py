@@ -33,7 +33,9 @@ from shardwise.planner.firsts import Early, Use
 from shardwise.planner.pass_context import PlanContext
 
 def run_first(plan: Node, ctx: PlanContext) -> Node:
-    analysis = Analysis(plan, ctx.catalog)
+    if not plan.has_subqueries:
+        return plan
+    analysis = ctx.analysis()
 
     def change(node: Node) -> Node:
         node = map_inputs(node, change)

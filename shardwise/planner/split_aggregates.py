@@ -29,7 +29,7 @@ def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
             return _split(node, node.input, ctx) or node
         return node
 
-    return rewrite(plan, change)
+    return rewrite(plan, change) if Aggregate in plan.kinds else plan
 
 
 def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:

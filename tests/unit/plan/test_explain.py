@@ -49,11 +49,11 @@ def scan(of: Table, rel: str, shards: tuple[str, ...] = SHARDS) -> n.Scan:
 def fragment(name: str, sql: str, shards: tuple[str, ...] = SHARDS, *why: Note) -> Fragment:
     return Fragment(
         name=name,
-        sql=sql,
+        make_sql=lambda: sql,
         columns=(("p0", "BIGINT"),),
         route=Route(shards=shards, total=4, why=why),
         params={"p1": "a secret value"},
-        text=lambda shard: f"{sql} -- {shard}",
+        make_text=lambda: lambda shard: f"{sql} -- {shard}",
         source_of=lambda shard: f"db_{shard}",
     )
 
