@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -13,6 +13,7 @@ from shardwise.plan.route import Route
 from shardwise.plan.run import Fragment, Merge, Plan
 from shardwise.plan.sql import stream_names, to_query
 from shardwise.plan.tree import walk
+from shardwise.planner.narrow_keys import narrowed
 from shardwise.planner.pass_context import PlanContext
 
 DIALECT = "duckdb"
@@ -50,6 +51,14 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     slots = {n.rel: n.slots for n in walk(inner) if isinstance(n, Scan)}
     shown = stream_names(inner) if names is None else tuple(names)
     catalog: Catalog = ctx.catalog
+
+    def make_text() -> Callable[[str], str]:
+        for_shard = narrowed(inner, catalog, ctx.parameters) if len(gather.shards) > 1 else None
+        if for_shard is None:
+            return ShardTexts(query, catalog, slots).text
+        own = names if not is_raw else None
+        return lambda shard: ShardTexts(to_query(for_shard(shard), _no_leaf, own), catalog, slots).text(shard)
+
     return Fragment(
         name=gather.fragment,
         columns=tuple((n, o.type) for n, o in zip(shown, inner.outputs, strict=False)),
@@ -57,7 +66,7 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         params=ctx.parameters.used_in(query),
         source_of=catalog.source_of,
         make_sql=lambda: query.sql(dialect=DIALECT),
-        make_text=lambda: ShardTexts(query, catalog, slots).text,
+        make_text=make_text,
     )
 
 
