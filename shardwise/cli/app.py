@@ -130,7 +130,7 @@ def explain(
 @contextmanager
 def connected(catalog: Path) -> Iterator[Connection]:
     """A connection to the catalog's cluster, both closed at the end."""
-    with connect(existing(catalog)) as connection:
+    with connect(existing(catalog)) as connection, consoles.interruptible(connection.interrupt):
         yield connection
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -14,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from shardwise.errors import CatalogError, Error, InternalError, Position, Reason, ShardUnavailable
+from shardwise.errors import Cancelled, CatalogError, Error, InternalError, Position, ShardUnavailable
 
 
 class Exit(IntEnum):
@@ -31,20 +33,49 @@ class Exit(IntEnum):
 _WIDTH_SHOWN: Final = 100
 
 
+class _Output(Console):
+    """Standard output; whoever reads it may have seen enough."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def stdout() -> Console:
     """For answers. Without colours where the output is no terminal, or NO_COLOR is set."""
-    return Console(highlight=False)
+    return _Output(highlight=False)
 
 
 def paged() -> Console:
     """For the demo: as wide as the terminal, or as a page where there is none."""
     console = stdout()
-    return console if console.is_terminal else Console(highlight=False, width=_WIDTH_SHOWN)
+    return console if console.is_terminal else _Output(highlight=False, width=_WIDTH_SHOWN)
 
 
 def stderr() -> Console:
     """For everything that is not the answer: progress, statistics, errors."""
     return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def interruptible(stop: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C calls `stop`, so that shards are told to stop too; a second one ends the program.
+
+    In a thread of its own: what it takes a lock for may be what was interrupted.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def handle(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        threading.Thread(target=stop, daemon=True).start()
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -66,6 +97,8 @@ def failing(sql: str | None = None) -> Iterator[None]:
 
 def exit_code(error: Error) -> Exit:
     """The exit code of a statement that failed."""
+    if isinstance(error, Cancelled):
+        return Exit.INTERRUPTED
     return Exit.UNAVAILABLE if isinstance(error, ShardUnavailable) else Exit.FAILED
 
 
@@ -85,8 +118,6 @@ def show_error(error: Error, sql: str | None = None) -> None:
         console.print(Text.assemble(("hint: ", "bold cyan"), error.hint), soft_wrap=True)
     if isinstance(error, InternalError):
         console.print(Text("This is a bug of shardwise: please report it with the statement.", style="dim"))
-    elif error.shard is not None and error.reason is Reason.SHARD_UNAVAILABLE:
-        console.print(Text(f"shard: {error.shard}", style="dim"))
 
 
 def underlined(source: str, position: Position) -> list[Text]:

@@ -37,6 +37,8 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.table}.{self.column}" if self.column else self.table
         on = f" on shard {self.shard}" if self.shard else ""
+        if self.kind is Kind.SHARD_UNAVAILABLE:
+            return f"{self.kind}: {where}{on}: {self.found}"
         facts = [f"expected {self.expected}"] if self.expected else []
         facts += [f"found {self.found}"] if self.found else []
         return f"{self.kind}: {where}{on}" + (f": {', '.join(facts)}" if facts else "")

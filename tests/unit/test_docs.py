@@ -58,6 +58,7 @@ def run(arguments: list[str]) -> tuple[int, str]:
     return code, raw.getvalue().decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_what_a_page_shows_is_so(
     page: str, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

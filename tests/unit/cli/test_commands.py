@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import duckdb
@@ -85,6 +87,14 @@ class TestQuery:
         assert 'hint: Did you mean "city"?' in ran.err
         ran = run("explain", "SELECT citty FROM customers")
         assert "     |        ^^^^^\n" in ran.err
+
+    @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need it")
+    def test_an_interrupt_stops_the_statement(self) -> None:
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        ran = run("query", "SELECT count(*) FROM range(10000000) a(x), range(10000000) b(y) WHERE x < y")
+        timer.join()
+        assert (ran.code, ran.err) == (130, "error: the statement was cancelled\n")
 
     def test_writes_are_refused(self) -> None:
         ran = run("query", "  DELETE FROM customers")
@@ -201,6 +211,7 @@ class TestUsage:
         monkeypatch.setenv("SHARDWISE_CATALOG", str(imported / "cluster.sql"))
         assert run("query", "SELECT max(id) AS m FROM customers", "-f", "csv").text == "m\n299\n"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("module", ["shardwise", "shardwise.cli"])
     def test_as_a_module(self, module: str) -> None:
         root = Path(shardwise.__file__).parents[1]
