@@ -40,7 +40,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?")
 _EPOCH = datetime.fromisoformat("1970-01-01")
 
 
-def evaluate(expr: exp.Expression, values: Mapping[str, Value], dialect: str = "duckdb") -> Value:
+def evaluate(expr: exp.Expr, values: Mapping[str, Value], dialect: str = "duckdb") -> Value:
     """The value of a key expression over a row's `values`, by column name in lower case.
 
     CatalogError if the expression is outside the table above or names a column that is not in
@@ -73,7 +73,7 @@ def evaluate(expr: exp.Expression, values: Mapping[str, Value], dialect: str = "
     return function(arguments, dialect)
 
 
-def check(expr: exp.Expression) -> None:
+def check(expr: exp.Expr) -> None:
     """CatalogError if the expression is outside the closed table, whatever the values."""
     if isinstance(expr, (exp.Column, exp.Null)):
         return
@@ -85,7 +85,7 @@ def check(expr: exp.Expression) -> None:
         check(operand)
 
 
-def family_of(expr: exp.Expression, columns: Mapping[str, Family], dialect: str = "duckdb") -> Family:
+def family_of(expr: exp.Expr, columns: Mapping[str, Family], dialect: str = "duckdb") -> Family:
     """The type family of a key expression, given its columns' by name in lower case."""
     if isinstance(expr, exp.Column):
         return columns.get(expr.name.lower(), Family.OTHER)
@@ -113,13 +113,13 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _call(expr: exp.Expression) -> tuple[_Function, Sequence[exp.Expression]]:
+def _call(expr: exp.Expr) -> tuple[_Function, Sequence[exp.Expr]]:
     """The function of a node, and its operands."""
     if isinstance(expr, exp.Anonymous) and expr.name.lower() in _BY_NAME and len(expr.expressions) == 1:
         return _BY_NAME[expr.name.lower()], expr.expressions
     for kind, function, parts in _TABLE:
         if isinstance(expr, kind) and not isinstance(expr, exp.TryCast):
-            used = {name for name, value in expr.args.items() if isinstance(value, exp.Expression)}
+            used = {name for name, value in expr.args.items() if isinstance(value, exp.Expr)}
             if used <= {*parts, "to"}:
                 return function, [expr.args[part] for part in parts if expr.args.get(part) is not None]
     raise CatalogError(
@@ -329,7 +329,7 @@ def _parsed(text: str) -> datetime:
         raise _refuse("CAST to a date") from None
 
 
-_TABLE: Final[tuple[tuple[type[exp.Expression], _Function, tuple[str, ...]], ...]] = (
+_TABLE: Final[tuple[tuple[type[exp.Expr], _Function, tuple[str, ...]], ...]] = (
     (exp.Paren, _same, ("this",)),
     (exp.Cast, _same, ("this",)),
     (exp.Neg, _negate, ("this",)),
@@ -353,7 +353,7 @@ _TABLE: Final[tuple[tuple[type[exp.Expression], _Function, tuple[str, ...]], ...
     (exp.TsOrDsToDate, _date, ("this",)),  # MySQL's DATE(x), also inside its YEAR(x) and MONTH(x)
 )
 _BY_NAME: Final[dict[str, _Function]] = {"crc32": _crc32, "from_unixtime": _from_unixtime}
-_RESULTS: Final[dict[Family, tuple[type[exp.Expression], ...]]] = {
+_RESULTS: Final[dict[Family, tuple[type[exp.Expr], ...]]] = {
     Family.INT: (
         exp.Neg,
         exp.Add,

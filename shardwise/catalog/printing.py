@@ -278,7 +278,7 @@ def _sharded(placement: Sharded, dialect: str) -> str:
     return " ".join(texts)
 
 
-def _expression(part: exp.Expression, dialect: str) -> str:
+def _expression(part: exp.Expr, dialect: str) -> str:
     if isinstance(part, exp.Column) and not part.table:
         return _name(part.name)
     return part.sql(dialect=dialect)

@@ -121,7 +121,7 @@ def _placement(clauses: list[Node], tree: Node, text: Text, dialect: str) -> Pla
 
 
 def _sharded(place: Node, also: list[Node], text: Text, dialect: str) -> Sharded:
-    parts: list[exp.Expression] = []
+    parts: list[exp.Expr] = []
     virtual: list[Column] = []
     for part in _split(child(place, 1)):
         if len(part) > 2 and str(part[-1]).upper() == "VIRTUAL":
@@ -283,7 +283,7 @@ def _column_clause(part: Part, at: int, column: Column, text: Text, into: _Colum
     )
 
 
-def _expression(part: Part, text: Text, dialect: str) -> exp.Expression:
+def _expression(part: Part, text: Text, dialect: str) -> exp.Expr:
     """A key's expression, read by sqlglot."""
     sql = text.slice(part[0], part[-1])
     if len(part) == 1 and isinstance(part[0], Token) and part[0].type in ("WORD", "QUOTED", "BACKTICKED"):
@@ -294,7 +294,7 @@ def _expression(part: Part, text: Text, dialect: str) -> exp.Expression:
         raise text.error(part[0], f"this is no expression in the {dialect} dialect") from None
     while isinstance(found, exp.Paren):
         found = found.this
-    assert isinstance(found, exp.Expression)
+    assert isinstance(found, exp.Expr)
     return found
 
 

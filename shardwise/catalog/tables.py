@@ -29,7 +29,7 @@ class ShardKey:
     (`ALSO BY SLOT (…)`) and is not hashed.
     """
 
-    parts: tuple[exp.Expression, ...]
+    parts: tuple[exp.Expr, ...]
     by_slot: bool = False
 
     def __post_init__(self) -> None:
@@ -41,7 +41,7 @@ class ShardKey:
         return ShardKey(parts=tuple(exp.column(exp.to_identifier(name)) for name in columns))
 
 
-def _plain(part: exp.Expression) -> exp.Expression:
+def _plain(part: exp.Expr) -> exp.Expr:
     """A column without its quotes, which say nothing where letter case does not count."""
     is_plain = isinstance(part, exp.Column) and not part.table
     return exp.column(exp.to_identifier(part.name)) if is_plain else part

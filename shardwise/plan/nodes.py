@@ -22,7 +22,9 @@ from shardwise.catalog.model import Table
 from shardwise.catalog.shardings import SlotSet
 from shardwise.plan.route import Note, Route
 
-JoinKind = Literal["inner", "left", "right", "full", "semi", "anti", "cross", "asof", "asof_left", "positional"]
+JoinKind = Literal[
+    "inner", "left", "right", "full", "semi", "anti", "cross", "asof", "asof_left", "positional"
+]
 SetKind = Literal["union", "intersect", "except"]
 
 
@@ -46,13 +48,13 @@ class Item(NamedTuple):
     """A computed column: `name` in the node's rel, and how it is computed."""
 
     name: str
-    expr: exp.Expression
+    expr: exp.Expr
 
 
 class SortKey(NamedTuple):
     """`nulls_first` is always explicit: the dialect's default is resolved when the query is bound."""
 
-    expr: exp.Expression
+    expr: exp.Expr
     descending: bool = False
     nulls_first: bool = False
 
@@ -67,7 +69,7 @@ class Node:
         return tuple(node for name in names_of(type(self)) for node in _nodes(getattr(self, name)))
 
     @cached_property
-    def expressions(self) -> tuple[exp.Expression, ...]:
+    def expressions(self) -> tuple[exp.Expr, ...]:
         """All expressions of this node itself."""
         return tuple(e for name in names_of(type(self)) for e in _expressions(getattr(self, name)))
 
@@ -118,8 +120,8 @@ def _nodes(value: object) -> Iterator[Node]:
                 yield item
 
 
-def _expressions(value: object) -> Iterator[exp.Expression]:
-    if isinstance(value, exp.Expression):
+def _expressions(value: object) -> Iterator[exp.Expr]:
+    if isinstance(value, exp.Expr):
         yield value
     elif isinstance(value, tuple):
         for item in value:
@@ -185,7 +187,7 @@ class Values(Node):
 
     rel: str
     names: tuple[str, ...]
-    rows: tuple[tuple[exp.Expression, ...], ...]
+    rows: tuple[tuple[exp.Expr, ...], ...]
 
     @cached_property
     def outputs(self) -> tuple[Output, ...]:
@@ -197,7 +199,7 @@ class TableFunction(Node):
     """`range(…)`, `unnest(…)` and the like in FROM; its arguments may mention outer columns (LATERAL)."""
 
     rel: str
-    call: exp.Expression
+    call: exp.Expr
     names: tuple[str, ...]
 
     @cached_property
@@ -210,7 +212,7 @@ class Filter(Node):
     """The rows for which every conjunct is TRUE."""
 
     input: Node
-    conjuncts: tuple[exp.Expression, ...]
+    conjuncts: tuple[exp.Expr, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +222,7 @@ class Join(Node):
     kind: JoinKind
     left: Node
     right: Node
-    on: tuple[exp.Expression, ...] = ()
+    on: tuple[exp.Expr, ...] = ()
     lateral: bool = False
 
     @cached_property
@@ -292,7 +294,7 @@ class Distinct(Node):
     """Without `on`: duplicate rows removed. With `on`: the first row, by `order`, of each value of `on`."""
 
     input: Node
-    on: tuple[exp.Expression, ...] | None = None
+    on: tuple[exp.Expr, ...] | None = None
     order: tuple[SortKey, ...] = ()
 
 
@@ -309,8 +311,8 @@ class Limit(Node):
     """`count` rows after `offset`; both expressions without columns. `percent`: count is a percentage."""
 
     input: Node
-    count: exp.Expression | None
-    offset: exp.Expression | None = None
+    count: exp.Expr | None
+    offset: exp.Expr | None = None
     percent: bool = False
 
 
@@ -387,13 +389,13 @@ class Raw(Node):
     """
 
     rel: str
-    sql: exp.Expression
+    sql: exp.Expr
     tables: tuple[Node, ...]
     columns: tuple[Output, ...]
     reason: str
 
     @cached_property
-    def expressions(self) -> tuple[exp.Expression, ...]:
+    def expressions(self) -> tuple[exp.Expr, ...]:
         """None: what `sql` mentions are the user's names, not identities."""
         return ()
 

@@ -60,7 +60,7 @@ _JOIN_KINDS = {
     "positional": "Positional join",
 }
 
-Write = Callable[[exp.Expression], str]
+Write = Callable[[exp.Expr], str]
 
 
 def name_text(name: str) -> str:
@@ -216,7 +216,7 @@ class Phrases:
 
 
 def expression_text(
-    expr: exp.Expression, column_text: Callable[[ColumnId], str], name_of: Callable[[Node], str]
+    expr: exp.Expr, column_text: Callable[[ColumnId], str], name_of: Callable[[Node], str]
 ) -> str:
     """The expression, with `column_text` for its columns and `name_of` for its subqueries' plans.
 
@@ -224,13 +224,13 @@ def expression_text(
     What is longer than a line is told by what it reads (`formula of p0, p1`); the merge's SQL has it.
     """
 
-    def write(part: exp.Expression) -> str:
+    def write(part: exp.Expr) -> str:
         return swapped(part).sql(dialect="duckdb", normalize_functions="lower", comments=False)
 
-    def swapped(part: exp.Expression) -> exp.Expression:
+    def swapped(part: exp.Expr) -> exp.Expr:
         return part.transform(swap)
 
-    def swap(part: exp.Expression) -> exp.Expression:
+    def swap(part: exp.Expr) -> exp.Expr:
         id = column_id(part)
         if id is not None:
             return exp.Var(this=column_text(id))
@@ -258,7 +258,7 @@ def expression_text(
     return f"formula of {', '.join([*columns, *dict.fromkeys(named)])}"
 
 
-def _is_zero(others: list[exp.Expression]) -> bool:
+def _is_zero(others: list[exp.Expr]) -> bool:
     """COUNT is put together as `CAST(coalesce(sum(p0), 0) AS BIGINT)`, which says no more than the sum."""
     return len(others) == 1 and isinstance(others[0], exp.Literal) and others[0].this == "0"
 
@@ -282,8 +282,8 @@ def _items(items: Iterable[Item], write: Write) -> str:
     )
 
 
-def _all_of(conjuncts: Sequence[exp.Expression], write: Write) -> str:
-    def one(conjunct: exp.Expression) -> str:
+def _all_of(conjuncts: Sequence[exp.Expr], write: Write) -> str:
+    def one(conjunct: exp.Expr) -> str:
         text = write(conjunct)
         return f"({text})" if type(conjunct) in (exp.Or, exp.Xor) and len(conjuncts) > 1 else text
 

@@ -114,7 +114,7 @@ def _aggregate(node: Aggregate, is_partial: bool) -> str:
     return f"aggregate by {by}" if by else "aggregate"
 
 
-def _functions(expr: exp.Expression) -> Iterator[str]:
+def _functions(expr: exp.Expr) -> Iterator[str]:
     """The names of the aggregate functions in an expression, as DuckDB writes them."""
     for call in expr.find_all(exp.AggFunc, exp.AnonymousAggFunc):
         yield call.sql(dialect="duckdb").split("(")[0].lower()

@@ -15,7 +15,7 @@ from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey, names_of
 
 N = TypeVar("N", bound=Node)
 Rewrite = Callable[[Node], Node]
-ExprRewrite = Callable[[exp.Expression], exp.Expression]
+ExprRewrite = Callable[[exp.Expr], exp.Expr]
 
 
 def column(id: ColumnId) -> exp.Column:
@@ -25,7 +25,7 @@ def column(id: ColumnId) -> exp.Column:
     )
 
 
-def column_id(expr: exp.Expression) -> ColumnId | None:
+def column_id(expr: exp.Expr) -> ColumnId | None:
     """The identity, if `expr` is a column and nothing else."""
     return ColumnId(expr.table, expr.name) if type(expr) is exp.Column else None
 
@@ -35,12 +35,12 @@ def subplan(node: Node) -> exp.Subquery:
     return exp.Subquery(plan=node)
 
 
-def plan_of(expr: exp.Expression) -> Node | None:
+def plan_of(expr: exp.Expr) -> Node | None:
     """The plan, if `expr` is one."""
     return expr.args.get("plan") if type(expr) is exp.Subquery else None
 
 
-def plans_in(expr: exp.Expression) -> Iterator[Node]:
+def plans_in(expr: exp.Expr) -> Iterator[Node]:
     """The plans of the subqueries in an expression, not those inside these plans."""
     for subquery in expr.find_all(exp.Subquery):
         plan = subquery.args.get("plan")
@@ -60,7 +60,7 @@ def walk(node: Node) -> Iterator[Node]:
         yield from walk(below)
 
 
-def columns_in(expr: exp.Expression) -> frozenset[ColumnId]:
+def columns_in(expr: exp.Expr) -> frozenset[ColumnId]:
     """The columns an expression reads, those that its subqueries take from outside included."""
     found: set[ColumnId] = set()
     for part in expr.find_all(exp.Column, exp.Subquery):
@@ -103,7 +103,7 @@ def map_expressions(node: N, change: ExprRewrite) -> N:
 
 
 def _map_value(value: object, change: ExprRewrite) -> object:
-    if isinstance(value, exp.Expression):
+    if isinstance(value, exp.Expr):
         return change(value)
     if isinstance(value, Item):
         expr = change(value.expr)
@@ -135,13 +135,13 @@ def map_inputs(node: N, change: Rewrite) -> N:
     return node.but(**changes) if changes else node
 
 
-def map_plans(expr: exp.Expression, change: Rewrite) -> exp.Expression:
+def map_plans(expr: exp.Expr, change: Rewrite) -> exp.Expr:
     """The expression with `change` applied to each subquery's plan."""
     if expr.find(exp.Subquery) is None:
         return expr
     changed = False
 
-    def swap(part: exp.Expression) -> exp.Expression:
+    def swap(part: exp.Expr) -> exp.Expr:
         nonlocal changed
         plan = plan_of(part)
         if plan is None:
@@ -168,12 +168,12 @@ def rewrite(node: Node, change: Rewrite, *, into_subqueries: bool = True) -> Nod
     return change(node)
 
 
-def replace_columns(expr: exp.Expression, by: Mapping[ColumnId, exp.Expression]) -> exp.Expression:
+def replace_columns(expr: exp.Expr, by: Mapping[ColumnId, exp.Expr]) -> exp.Expr:
     """The expression with columns replaced, inside its subqueries' plans too."""
     if not (columns_in(expr) & by.keys()):
         return expr
 
-    def swap(part: exp.Expression) -> exp.Expression:
+    def swap(part: exp.Expr) -> exp.Expr:
         if type(part) is exp.Column:
             new = by.get(ColumnId(part.table, part.name))
             return operand(new) if new is not None else part
@@ -188,7 +188,7 @@ def replace_columns(expr: exp.Expression, by: Mapping[ColumnId, exp.Expression])
     return expr.transform(swap)
 
 
-def replace_free(node: Node, by: Mapping[ColumnId, exp.Expression]) -> Node:
+def replace_free(node: Node, by: Mapping[ColumnId, exp.Expr]) -> Node:
     """The plan with columns that it takes from outside replaced."""
     wanted = {id: new for id, new in by.items() if id in free_columns(node)}
     if not wanted:
@@ -198,12 +198,12 @@ def replace_free(node: Node, by: Mapping[ColumnId, exp.Expression]) -> Node:
     )
 
 
-def same(one: exp.Expression, other: exp.Expression) -> bool:
+def same(one: exp.Expr, other: exp.Expr) -> bool:
     """Whether two expressions are the same. sqlglot's `==` alone takes the JSON paths $.A and $.a for one."""
     return one == other and one.sql("duckdb") == other.sql("duckdb")
 
 
-def conjuncts(expr: exp.Expression | None) -> tuple[exp.Expression, ...]:
+def conjuncts(expr: exp.Expr | None) -> tuple[exp.Expr, ...]:
     """a AND (b AND c) as (a, b, c)."""
     if expr is None:
         return ()
@@ -219,16 +219,30 @@ def names_read(node: Node) -> frozenset[str]:
     return frozenset(n.name for n in walk(node) if isinstance(n, CteRef))
 
 
-ATOMIC = (exp.Column, exp.Literal, exp.Func, exp.Cast, exp.Paren, exp.Subquery, exp.Placeholder, exp.Null, exp.Boolean)
+ATOMIC = (
+    exp.Column,
+    exp.Literal,
+    exp.Func,
+    exp.Cast,
+    exp.Paren,
+    exp.Subquery,
+    exp.Placeholder,
+    exp.Null,
+    exp.Boolean,
+)
 
 
-def operand(expr: exp.Expression) -> exp.Expression:
+def operand(expr: exp.Expr) -> exp.Expr:
     """A copy fit to stand inside a larger expression: in parentheses, unless it needs none."""
     copied = expr.copy()
-    return copied if isinstance(copied, ATOMIC) and not isinstance(copied, exp.Binary) else exp.Paren(this=copied)
+    return (
+        copied
+        if isinstance(copied, ATOMIC) and not isinstance(copied, exp.Binary)
+        else exp.Paren(this=copied)
+    )
 
 
-def all_of(conditions: tuple[exp.Expression, ...]) -> exp.Expression:
+def all_of(conditions: tuple[exp.Expr, ...]) -> exp.Expr:
     """The conjunction; TRUE of none."""
     if not conditions:
         return exp.true()
@@ -238,6 +252,10 @@ def all_of(conditions: tuple[exp.Expression, ...]) -> exp.Expression:
     return joined
 
 
-def operand_of_and(expr: exp.Expression) -> exp.Expression:
+def operand_of_and(expr: exp.Expr) -> exp.Expr:
     """A copy fit to stand beside AND: only OR and its like need parentheses."""
-    return exp.Paren(this=expr.copy()) if isinstance(expr, exp.Or | exp.Xor | exp.And | exp.Lambda) else expr.copy()
+    return (
+        exp.Paren(this=expr.copy())
+        if isinstance(expr, exp.Or | exp.Xor | exp.And | exp.Lambda)
+        else expr.copy()
+    )

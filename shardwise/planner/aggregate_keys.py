@@ -20,10 +20,10 @@ def by_argument(call: exp.Expr, parts: Call, type_of: TypeOf | None) -> Split:
     Under FILTER the keys are CASE WHEN condition THEN value END: rows that do not count make one
     group, and a value that would raise for them is not computed.
     """
-    keys: list[exp.Expression] = []
+    keys: list[exp.Expr] = []
     guard = parts.condition if parts.condition is not None and not is_constant(parts.condition) else None
 
-    def key(value: exp.Expr) -> exp.Expression:
+    def key(value: exp.Expr) -> exp.Expr:
         if is_constant(value):
             return as_node(value.copy())
         if isinstance(value, exp.Collate):
@@ -32,7 +32,7 @@ def by_argument(call: exp.Expr, parts: Call, type_of: TypeOf | None) -> Split:
             return exp.Tuple(expressions=[key(item) for item in value.expressions])
         return _keyed(keys, value if guard is None else _guarded(guard, value))
 
-    def condition(value: exp.Expr) -> exp.Expression:
+    def condition(value: exp.Expr) -> exp.Expr:
         return as_node(value.copy()) if guard is None else _keyed(keys, value)
 
     final = _rewritten(call, key, condition)
@@ -42,7 +42,7 @@ def by_argument(call: exp.Expr, parts: Call, type_of: TypeOf | None) -> Split:
     return Split(keys=tuple(keys), needs_count=repeats or not keys, final=final)
 
 
-def _keyed(keys: list[exp.Expression], value: exp.Expr) -> exp.Expression:
+def _keyed(keys: list[exp.Expr], value: exp.Expr) -> exp.Expr:
     text = value.sql("duckdb")
     for position, known in enumerate(keys):
         if known.sql("duckdb") == text:
@@ -51,7 +51,7 @@ def _keyed(keys: list[exp.Expression], value: exp.Expr) -> exp.Expression:
     return slot(f"k{len(keys) - 1}")
 
 
-def _guarded(guard: exp.Expr, value: exp.Expr) -> exp.Expression:
+def _guarded(guard: exp.Expr, value: exp.Expr) -> exp.Expr:
     return build("CASE WHEN c THEN v END", c=guard, v=value)
 
 
@@ -61,16 +61,16 @@ def _looks_as_it_compares(value: exp.Expr, type_of: TypeOf | None) -> bool:
     return is_constant(value) or (kind is not None and kind.family in _PLAIN)
 
 
-def _discriminator(value: exp.Expr, guard: exp.Expr | None) -> exp.Expression:
+def _discriminator(value: exp.Expr, guard: exp.Expr | None) -> exp.Expr:
     """Keeps apart what is equal and yet looks different: -0.0 and 0.0, a month and 30 days."""
     return build("ENCODE(CAST(x AS TEXT))", x=value if guard is None else _guarded(guard, value))
 
 
 def _rewritten(
     node: exp.Expr,
-    key: Callable[[exp.Expr], exp.Expression],
-    condition: Callable[[exp.Expr], exp.Expression],
-) -> exp.Expression:
+    key: Callable[[exp.Expr], exp.Expr],
+    condition: Callable[[exp.Expr], exp.Expr],
+) -> exp.Expr:
     """A copy of the call with arguments, ordering values and condition replaced."""
     if isinstance(node, exp.Where):
         return exp.Where(this=condition(node.this))

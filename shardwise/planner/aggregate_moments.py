@@ -92,7 +92,7 @@ def split_moments(call: Call) -> Split:
     return Split(partials=partials_of_pairs, final=_final(_TWO, _TWO_BOTH, TWO_ARGUMENTS[call.name]))
 
 
-def _clamped_mean(call: Call, value: exp.Expr, *conditions: exp.Expr) -> exp.Expression:
+def _clamped_mean(call: Call, value: exp.Expr, *conditions: exp.Expr) -> exp.Expr:
     average, least, greatest = (
         call.having(build(f"{function}(CAST(v AS DOUBLE))", v=value), *conditions)
         for function in ("AVG", "MIN", "MAX")
@@ -101,5 +101,5 @@ def _clamped_mean(call: Call, value: exp.Expr, *conditions: exp.Expr) -> exp.Exp
 
 
 @cache
-def _final(template: str, both: str, result: str) -> exp.Expression:
+def _final(template: str, both: str, result: str) -> exp.Expr:
     return merge(template, both=exp.Var(this=both), result=exp.Var(this=f"LAMBDA _z: {result}"))

@@ -92,7 +92,7 @@ def by_partials(call: Call, type_of: TypeOf | None) -> Split | None:
     return None
 
 
-def _plain(call: Call) -> exp.Expression:
+def _plain(call: Call) -> exp.Expr:
     """The call without its DISTINCT and ORDER BY, which say nothing here."""
     if call.name == "count_star" or not call.args:
         return call.having(build("COUNT(*)"))
@@ -117,7 +117,7 @@ def _split_first(call: Call) -> Split:
     values = [ordered for ordered in call.order if not is_constant(ordered.this)]
     order = exp.Order(expressions=[ordered.copy() for ordered in values])
 
-    def pick(name: str, value: exp.Expr) -> exp.Expression:
+    def pick(name: str, value: exp.Expr) -> exp.Expr:
         this = (
             exp.Order(this=value.copy(), expressions=[o.copy() for o in order.expressions])
             if values
@@ -130,7 +130,7 @@ def _split_first(call: Call) -> Split:
     more = [is_not_null(x)] if ignores_nulls else []
     partials = [call.having(pick(function, x))]
     partials += [call.having(pick("FIRST" if ignores_nulls else function, o.this), *more) for o in values]
-    merged: exp.Expression = slot("p0")
+    merged: exp.Expr = slot("p0")
     if values:
         slots = [_reordered(o, slot(f"p{i}")) for i, o in enumerate(values, 1)]
         merged = exp.Order(this=merged, expressions=slots)
@@ -180,11 +180,11 @@ def _split_top(call: Call) -> Split | None:
     return Split(partials=(_plain(call),), final=_top("p0", direction, call.args[1]))
 
 
-def _top(name: str, direction: str, count: exp.Expr) -> exp.Expression:
+def _top(name: str, direction: str, count: exp.Expr) -> exp.Expr:
     # Anonymous: sqlglot makes of LIST_SORT a function that heeds the session's NULL order.
     arguments = [_lists(name), exp.Literal.string(direction), exp.Literal.string("NULLS LAST")]
     return merge("LIST_SLICE(l, 1, m)", l=exp.Anonymous(this="LIST_SORT", expressions=arguments), m=count)
 
 
-def _lists(name: str) -> exp.Expression:
+def _lists(name: str) -> exp.Expr:
     return merge("FLATTEN(LIST(p) FILTER (WHERE NOT p IS NULL))", p=slot(name))

@@ -26,13 +26,13 @@ class Split:
     tells them from a user's parameter of the same name.
     """
 
-    partials: tuple[exp.Expression, ...] = ()
+    partials: tuple[exp.Expr, ...] = ()
     """Aggregate expressions evaluated per shard group."""
-    keys: tuple[exp.Expression, ...] = ()
+    keys: tuple[exp.Expr, ...] = ()
     """Further expressions that the shards must group by."""
     needs_count: bool = False
     """The merge needs count(*) of each shard group, and each of its rows that many times."""
-    final: exp.Expression
+    final: exp.Expr
     """The aggregate over the merged rows."""
 
 
@@ -46,16 +46,16 @@ class Call:
     order: tuple[exp.Ordered, ...]
     condition: exp.Expr | None
 
-    def having(self, aggregate: exp.Expr, *more: exp.Expr) -> exp.Expression:
+    def having(self, aggregate: exp.Expr, *more: exp.Expr) -> exp.Expr:
         """`aggregate FILTER (WHERE …)` with the call's condition and `more`; without either as it is."""
         return filtered(aggregate, *([self.condition] if self.condition is not None else []), *more)
 
-    def partial(self, template: str, *more: exp.Expr, **nodes: exp.Expr) -> exp.Expression:
+    def partial(self, template: str, *more: exp.Expr, **nodes: exp.Expr) -> exp.Expr:
         """A template over the arguments (x, y, z; and `nodes`), under the call's condition and `more`."""
         return self.having(build(template, **dict(zip("xyz", self.args, strict=False)), **nodes), *more)
 
 
-def filtered(aggregate: exp.Expr, *conditions: exp.Expr) -> exp.Expression:
+def filtered(aggregate: exp.Expr, *conditions: exp.Expr) -> exp.Expr:
     """The aggregate call restricted to rows where all conditions hold, beside its own FILTER."""
     if not conditions:
         return as_node(aggregate)
@@ -123,23 +123,23 @@ def slot_name(node: exp.Expr) -> str | None:
 
 
 @cache
-def _template(text: str) -> exp.Expression:
+def _template(text: str) -> exp.Expr:
     tree = as_node(sqlglot.parse_one(text, dialect="duckdb"))
     for node in tree.walk():
         node.type = None  # which lambdas come with, and which a copy would copy node by node
     return tree
 
 
-def as_node(expr: exp.Expr) -> exp.Expression:
+def as_node(expr: exp.Expr) -> exp.Expr:
     """The same object; sqlglot's own signatures say Expr, its mixins' base, of what is an Expression."""
-    assert isinstance(expr, exp.Expression)
+    assert isinstance(expr, exp.Expr)
     return expr
 
 
 _PARTS = (exp.Binary, exp.Unary, exp.Is, exp.Filter, exp.Between, exp.In)
 
 
-def build(template: str, **nodes: exp.Expr) -> exp.Expression:
+def build(template: str, **nodes: exp.Expr) -> exp.Expr:
     """The SQL expression of the template with its columns x, y, … replaced by copies of `nodes`."""
     tree = _template(template).copy()
     for column in list(tree.find_all(exp.Column)):
@@ -157,7 +157,7 @@ def build(template: str, **nodes: exp.Expr) -> exp.Expression:
     return tree
 
 
-def merge(template: str, **nodes: exp.Expr) -> exp.Expression:
+def merge(template: str, **nodes: exp.Expr) -> exp.Expr:
     """A `final`: the template with its columns p0, p1, … made slots, others taken from `nodes`.
 
     Without `nodes` the same tree each time, not to be edited in place.
@@ -166,17 +166,17 @@ def merge(template: str, **nodes: exp.Expr) -> exp.Expression:
 
 
 @cache
-def _fixed(template: str) -> exp.Expression:
+def _fixed(template: str) -> exp.Expr:
     return _merged(template)
 
 
-def _merged(template: str, **nodes: exp.Expr) -> exp.Expression:
+def _merged(template: str, **nodes: exp.Expr) -> exp.Expr:
     names = {column.name for column in _template(template).find_all(exp.Column)}
-    slots: dict[str, exp.Expression] = {name: slot(name) for name in names if name not in nodes}
+    slots: dict[str, exp.Expr] = {name: slot(name) for name in names if name not in nodes}
     return build(template, **slots, **nodes)
 
 
-def is_not_null(expr: exp.Expr) -> exp.Expression:
+def is_not_null(expr: exp.Expr) -> exp.Expr:
     return build("NOT x IS NULL", x=expr)
 
 

@@ -62,11 +62,11 @@ class Combined:
     by `unnest(range(n)) AS i`.
     """
 
-    partials: tuple[tuple[str, exp.Expression], ...]
-    keys: tuple[tuple[str, exp.Expression], ...]
+    partials: tuple[tuple[str, exp.Expr], ...]
+    keys: tuple[tuple[str, exp.Expr], ...]
     count: str | None
     expand: bool
-    finals: tuple[exp.Expression, ...]
+    finals: tuple[exp.Expr, ...]
     """One for each call, in order; columns without table: p0…, k0…, i."""
 
 
@@ -127,14 +127,14 @@ def split_aggregate(call: exp.Expr, type_of: TypeOf | None = None) -> Split | No
     return by_argument(call, parts, type_of)
 
 
-def combine(calls: Sequence[exp.Expression], type_of: TypeOf | None = None) -> Combined | None:
+def combine(calls: Sequence[exp.Expr], type_of: TypeOf | None = None) -> Combined | None:
     """All of a query level's aggregate calls together; None if one of them must not be split.
 
     Equal partials and keys are shared. Where rows are repeated, the finals that combine
     partials see each row once.
     """
-    partials: dict[str, tuple[str, exp.Expression]] = {}
-    keys: dict[str, tuple[str, exp.Expression]] = {}
+    partials: dict[str, tuple[str, exp.Expr]] = {}
+    keys: dict[str, tuple[str, exp.Expr]] = {}
     splits: list[tuple[Split, dict[str, str]]] = []
     for call in calls:
         split = split_aggregate(call, type_of)
@@ -153,12 +153,12 @@ def combine(calls: Sequence[exp.Expression], type_of: TypeOf | None = None) -> C
     )
 
 
-def _shared(pool: dict[str, tuple[str, exp.Expression]], prefix: str, expr: exp.Expr) -> str:
+def _shared(pool: dict[str, tuple[str, exp.Expr]], prefix: str, expr: exp.Expr) -> str:
     # By text: sqlglot's equality takes j -> '$.A' for j -> '$.a'.
     return pool.setdefault(expr.sql("duckdb"), (f"{prefix}{len(pool)}", as_node(expr)))[0]
 
 
-def _place(split: Split, names: dict[str, str], *, once: bool) -> exp.Expression:
+def _place(split: Split, names: dict[str, str], *, once: bool) -> exp.Expr:
     def column(node: exp.Expr) -> exp.Expr:
         name = slot_name(node)
         return node if name is None else exp.column(names.get(name, name))
@@ -167,7 +167,7 @@ def _place(split: Split, names: dict[str, str], *, once: bool) -> exp.Expression
     return _first_time_only(final) if once else final
 
 
-def _first_time_only(final: exp.Expression) -> exp.Expression:
+def _first_time_only(final: exp.Expr) -> exp.Expr:
     """`final` with each of its aggregates restricted to the first of a row's repetitions."""
     condition = exp.EQ(this=exp.column(_REPEATED), expression=exp.Literal.number(0))
     wrappers = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls)

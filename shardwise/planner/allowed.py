@@ -25,14 +25,20 @@ DENIED: Final = frozenset(
     """.split()
 ) - {"pg_size_pretty", "pg_typeof"}
 
-TABLE_FUNCTIONS: Final = frozenset({"range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree"})
+TABLE_FUNCTIONS: Final = frozenset(
+    {"range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree"}
+)
 
 
-def check_allowed(statement: exp.Expression) -> None:
+def check_allowed(statement: exp.Expr) -> None:
     """Refuses any function that a user's SQL may not call, wherever it stands."""
     for call in statement.find_all(exp.Anonymous, exp.ReadCSV, exp.ReadParquet):
         name = call.name.lower() if type(call) is exp.Anonymous else call.sql_name().lower()
-        if name in DENIED or type(call) is not exp.Anonymous or name.startswith(("duckdb_", "pragma_", "read_")):
+        if (
+            name in DENIED
+            or type(call) is not exp.Anonymous
+            or name.startswith(("duckdb_", "pragma_", "read_"))
+        ):
             raise forbidden(name)
         if isinstance(call.parent, exp.Table) and name not in TABLE_FUNCTIONS:
             raise forbidden(name, table=True)

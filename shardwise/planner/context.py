@@ -23,7 +23,7 @@ class Context:
     user: str = "shardwise"
     time_zone: str = "UTC"
 
-    def value_of(self, call: exp.Expression) -> exp.Expression | None:
+    def value_of(self, call: exp.Expr) -> exp.Expr | None:
         """The constant that a stable function of the duckdb dialect stands for; None if `call` is none.
 
         >>> Context().value_of(exp.CurrentDate()).sql("duckdb")
@@ -41,10 +41,14 @@ class Context:
             return _cast(local.time().isoformat(), "TIME")
         if isinstance(call, exp.CurrentTime) or name in ("current_time", "get_current_time"):
             return _cast(local.timetz().isoformat(), "TIMETZ")
-        if isinstance(call, exp.CurrentUser | exp.SessionUser) or name in ("current_user", "session_user", "user"):
+        if isinstance(call, exp.CurrentUser | exp.SessionUser) or name in (
+            "current_user",
+            "session_user",
+            "user",
+        ):
             return exp.Literal.string(self.user)
         return None
 
 
-def _cast(text: str, type_name: str) -> exp.Expression:
+def _cast(text: str, type_name: str) -> exp.Expr:
     return exp.cast(exp.Literal.string(text), type_name, dialect="duckdb")

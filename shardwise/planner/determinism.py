@@ -31,7 +31,7 @@ def _is_uncertain(node: Node) -> bool:
     return False
 
 
-def window_depends_on_order(window: exp.Expression) -> bool:
+def window_depends_on_order(window: exp.Expr) -> bool:
     """Ranks give ties the same number; other ordered windows number or frame ties as they come."""
     if isinstance(window.this, _RANKS):
         return False

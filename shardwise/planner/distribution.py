@@ -201,7 +201,11 @@ def _outer_row(node: Node, parts: list[Distribution], analysis: Analysis) -> Dis
     if set(at.columns) & (set().union(*(n.output_ids for n in node.inputs)) if node.inputs else set()):
         return MERGED
     for part in parts:
-        if part is not at and part != at and not (isinstance(part, Copied) and covers(part.shards, at.shards)):
+        if (
+            part is not at
+            and part != at
+            and not (isinstance(part, Copied) and covers(part.shards, at.shards))
+        ):
             return MERGED
     return at
 
@@ -286,7 +290,9 @@ def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
                     names.append(column.name.lower())
             parts.append(_shape(part, names))
         plain = all(type(p) is exp.Column for p in shard_key.parts) and not shard_key.by_slot
-        function = placement.sharding.lower() if plain else f"{placement.sharding.lower()} of {', '.join(parts)}"
+        function = (
+            placement.sharding.lower() if plain else f"{placement.sharding.lower()} of {', '.join(parts)}"
+        )
         if shard_key.by_slot:
             function += " by slot"
         key = _plain_key(function, scan, tuple(names), "full")
@@ -298,9 +304,10 @@ def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
             yield key
 
 
-def _shape(part: exp.Expression, names: list[str]) -> str:
+def _shape(part: exp.Expr, names: list[str]) -> str:
     """The expression with its columns by position: equal shapes of equal values are equal."""
-    def swap(e: exp.Expression) -> exp.Expression:
+
+    def swap(e: exp.Expr) -> exp.Expr:
         return exp.Var(this=f"#{names.index(e.name.lower())}") if type(e) is exp.Column else e
 
     return part.copy().transform(swap).sql("duckdb")
@@ -352,7 +359,7 @@ def _filter(node: Filter, analysis: Analysis) -> Distribution:
     return pinned if pinned is not None and not below.is_one else replace(below, keys=keys)
 
 
-def _firmer(key: Key, conjuncts: tuple[exp.Expression, ...]) -> Key:
+def _firmer(key: Key, conjuncts: tuple[exp.Expr, ...]) -> Key:
     if key.strength != "loose":
         return key
     firm = all(any(rejects_null(c, {tuple(column)}) for c in conjuncts) for column in key.columns)
@@ -387,23 +394,27 @@ def _project(node: Project, analysis: Analysis) -> Distribution:
     if not _subqueries_stay(node, below, analysis):
         return MERGED
     if isinstance(below, Split):
-        if not below.is_one and any(is_fragile(i.expr, analysis.types) for i in node.items if not _is_bare(i.expr)):
+        if not below.is_one and any(
+            is_fragile(i.expr, analysis.types) for i in node.items if not _is_bare(i.expr)
+        ):
             return MERGED
         keys = _renamed_keys(below.keys, renames(node.rel, node.items), analysis.equal(node.input))
         return Split(below.shards, (*keys, *_coalesced_keys(node, below)))
     return _with_copied_subqueries(node, below, analysis) if isinstance(below, Copied) else below
 
 
-def _is_bare(expr: exp.Expression) -> bool:
+def _is_bare(expr: exp.Expr) -> bool:
     return type(expr) is exp.Column
 
 
-def is_fragile(expr: exp.Expression, types: Mapping[ColumnId, Output]) -> bool:
+def is_fragile(expr: exp.Expr, types: Mapping[ColumnId, Output]) -> bool:
     """Whether the value may compare in a way that Arrow does not carry: by a collation, or as an ENUM."""
     if expr.find(exp.Collate) is not None:
         return True
     outputs = (types.get(ColumnId(c.table, c.name)) for c in expr.find_all(exp.Column))
-    return any(o is not None and (not is_binary(o.collation) or "ENUM" in (o.type or "").upper()) for o in outputs)
+    return any(
+        o is not None and (not is_binary(o.collation) or "ENUM" in (o.type or "").upper()) for o in outputs
+    )
 
 
 def _renamed_keys(
@@ -413,7 +424,9 @@ def _renamed_keys(
     for key in keys:
         columns = []
         for column in key.columns:
-            new = next((c for same in (column, *sorted(known.same_as(column))) for c in copies.get(same, ())), None)
+            new = next(
+                (c for same in (column, *sorted(known.same_as(column))) for c in copies.get(same, ())), None
+            )
             if new is not None:
                 columns.append(new)
         if len(columns) == len(key.columns):
@@ -435,14 +448,23 @@ def _coalesced_keys(node: Project, below: Split) -> Iterator[Key]:
         for one in keys:
             for other in keys:
                 columns = [computed.get((a, b)) for a, b in zip(one.columns, other.columns, strict=True)]
-                sides = (set(one.columns) <= node.input.left.output_ids, set(other.columns) <= node.input.right.output_ids)
-                linked = "orphaned" not in (one.strength, other.strength) and _joined_by(node.input, one, other)
+                sides = (
+                    set(one.columns) <= node.input.left.output_ids,
+                    set(other.columns) <= node.input.right.output_ids,
+                )
+                linked = "orphaned" not in (one.strength, other.strength) and _joined_by(
+                    node.input, one, other
+                )
                 if all(c is not None for c in columns) and all(sides) and linked:
                     yield Key(function, tuple(c for c in columns if c is not None))
 
 
 def _joined_by(join: Join, one: Key, other: Key) -> bool:
-    pairs = {tuple(sorted((column_id(c.this), column_id(c.expression)), key=str)) for c in join.on if type(c) is exp.EQ}
+    pairs = {
+        tuple(sorted((column_id(c.this), column_id(c.expression)), key=str))
+        for c in join.on
+        if type(c) is exp.EQ
+    }
     return all(tuple(sorted(p, key=str)) in pairs for p in zip(one.columns, other.columns, strict=True))
 
 
@@ -458,7 +480,9 @@ def _aggregate(node: Aggregate, analysis: Analysis) -> Distribution:
         return _with_copied_subqueries(node, below, analysis) if isinstance(below, Copied) else MERGED
     known = analysis.equal(node.input)
     sets = node.sets if node.sets is not None else (tuple(range(len(node.keys))),)
-    held = [key for key in below.keys if key.strength == "full" and all(_held(node, s, key, known) for s in sets)]
+    held = [
+        key for key in below.keys if key.strength == "full" and all(_held(node, s, key, known) for s in sets)
+    ]
     if not held:
         return Split(below.shards) if below.is_one else MERGED
     return Split(below.shards, _renamed_keys(tuple(held), renames(node.rel, node.keys), known))
@@ -497,7 +521,9 @@ def _distinct(node: Distinct, analysis: Analysis) -> Distribution:
     else:
         columns = {id for e in node.on if (id := column_id(e)) is not None}
     known = analysis.equal(node.input)
-    held = any(k.strength == "full" and all(known.same_as(c) & columns for c in k.columns) for k in below.keys)
+    held = any(
+        k.strength == "full" and all(known.same_as(c) & columns for c in k.columns) for k in below.keys
+    )
     return below if held else MERGED
 
 
@@ -536,7 +562,11 @@ def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
         if isinstance(right, Copied) and isinstance(left, Split) and covers(right.shards, left.shards):
             return Split(left.shards, (key,))
         if key in _positional_keys(node, 1, right) and isinstance(left, Split) and isinstance(right, Split):
-            both = tuple(s for s in left.shards if s in right.shards) if node.kind == "intersect" else left.shards
+            both = (
+                tuple(s for s in left.shards if s in right.shards)
+                if node.kind == "intersect"
+                else left.shards
+            )
             return Split(both or left.shards, (key,))
     for key in _positional_keys(node, 1, right):
         covered = isinstance(left, Copied) and isinstance(right, Split) and covers(left.shards, right.shards)
@@ -741,7 +771,9 @@ def _stays(node: Node, plan: Node, below: Distribution, analysis: Analysis) -> b
     if isinstance(inner, At) and inner == below:
         return True
     if isinstance(inner, Split) and isinstance(below, Split):
-        return (inner.is_one and inner.shards == below.shards) or _in_linked(node, plan, inner, below, analysis)
+        return (inner.is_one and inner.shards == below.shards) or _in_linked(
+            node, plan, inner, below, analysis
+        )
     return False
 
 
@@ -834,4 +866,15 @@ _RULES = {
     TableFunction: _leafless,
 }
 
-__all__ = ["ANYWHERE", "MERGED", "Analysis", "At", "Copied", "Distribution", "Key", "Merged", "Split", "free_columns"]
+__all__ = [
+    "ANYWHERE",
+    "MERGED",
+    "Analysis",
+    "At",
+    "Copied",
+    "Distribution",
+    "Key",
+    "Merged",
+    "Split",
+    "free_columns",
+]

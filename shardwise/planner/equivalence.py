@@ -105,7 +105,7 @@ def _after_join(node: Join, types: Types) -> Equivalence:
     return NONE
 
 
-def renames(rel: str, items: Iterable[tuple[str, exp.Expression]]) -> dict[ColumnId, tuple[ColumnId, ...]]:
+def renames(rel: str, items: Iterable[tuple[str, exp.Expr]]) -> dict[ColumnId, tuple[ColumnId, ...]]:
     """From each input column to the outputs that are bare copies of it."""
     copies: dict[ColumnId, tuple[ColumnId, ...]] = {}
     for name, expr in items:
@@ -115,7 +115,7 @@ def renames(rel: str, items: Iterable[tuple[str, exp.Expression]]) -> dict[Colum
     return copies
 
 
-def equalities(conjuncts: Iterable[exp.Expression], types: Types, *, null_safe: bool = False) -> list[Pair]:
+def equalities(conjuncts: Iterable[exp.Expr], types: Types, *, null_safe: bool = False) -> list[Pair]:
     """The pairs of columns that a top-level `=` (or IS NOT DISTINCT FROM) makes equal, row values taken apart."""
     pairs = []
     for conjunct in conjuncts:
@@ -131,7 +131,7 @@ def equalities(conjuncts: Iterable[exp.Expression], types: Types, *, null_safe: 
     return pairs
 
 
-def _members(expr: exp.Expression) -> list[exp.Expression]:
+def _members(expr: exp.Expr) -> list[exp.Expr]:
     return list(expr.expressions) if isinstance(expr, exp.Tuple) else [expr]
 
 

@@ -63,7 +63,7 @@ Facts = Sequence[Fact]
 NEVER: Final[Facts] = (OnSlots(0),)
 _NOTHING: Final[Facts] = ()
 
-_Type = type[exp.Expression]
+_Type = type[exp.Expr]
 _MIRRORED: Final[dict[_Type, _Type]] = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
 _OPPOSITE: Final[dict[_Type, _Type]] = {
     exp.EQ: exp.NEQ,
@@ -77,7 +77,7 @@ _OPPOSITE: Final[dict[_Type, _Type]] = {
 }
 
 
-def facts_of(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts | None:
+def facts_of(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     """What holds of each row for which `leaf` (or NOT leaf) is TRUE; None if nothing is known."""
     if isinstance(leaf, exp.Boolean):
         return _NOTHING if bool(leaf.this) is not negated else NEVER
@@ -96,7 +96,7 @@ def facts_of(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts | No
     return found
 
 
-def _no_reader(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts | None:
+def _no_reader(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     return None
 
 
@@ -119,7 +119,7 @@ def between_arms(leaf: exp.Between, keys: ShardKeys) -> Sequence[Facts] | None:
 # ------------------------------------------------------------------ comparisons
 
 
-def _comparison(leaf: exp.Expression, operator: _Type, keys: ShardKeys) -> Facts | None:
+def _comparison(leaf: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | None:
     left, right = _plain(leaf.this), _plain(leaf.args["expression"])
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
         return _tuples(left, right, operator, keys)
@@ -147,7 +147,7 @@ def _comparison(leaf: exp.Expression, operator: _Type, keys: ShardKeys) -> Facts
     return _NOTHING  # IS DISTINCT FROM holds for NULL too, and for what else a slot holds
 
 
-def _range(target: str, right: exp.Expression, operator: _Type, keys: ShardKeys) -> Facts | None:
+def _range(target: str, right: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | None:
     family = keys.families[target]
     end = bound(right, family) if family is not Family.ENUM else UNKNOWN
     if isinstance(end, Unknown):
@@ -170,7 +170,7 @@ def _between(leaf: exp.Between, keys: ShardKeys) -> tuple[str | None, Sequence[V
     return target, ends
 
 
-def _read_between(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts | None:
+def _read_between(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     assert isinstance(leaf, exp.Between)
     target, ends = _between(leaf, keys)
     if target is None or any(isinstance(end, Unknown) for end in ends):
@@ -181,14 +181,14 @@ def _read_between(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts
     return (Within(target, Between(low, high)),)
 
 
-def _read_is(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts | None:
+def _read_is(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     target = keys.target(leaf.this)
     if target is None or not isinstance(leaf.args["expression"], exp.Null):
         return None
     return (Outside(target, ()),) if negated else (Among(target, (None,)),)
 
 
-def _read_like(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts | None:
+def _read_like(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     target = keys.target(leaf.this)
     pattern = read(leaf.args["expression"])
     if target is None or negated or leaf.args.get("negate") or keys.families[target] is not Family.TEXT:
@@ -216,7 +216,7 @@ def _after(prefix: str) -> str | None:
 # ------------------------------------------------------------------ lists and rows
 
 
-def _read_in(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts | None:
+def _read_in(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     members = leaf.expressions
     if not is_list(leaf):
         if keys.mentions_key(leaf.this):
@@ -237,13 +237,13 @@ def _read_in(leaf: exp.Expression, keys: ShardKeys, negated: bool) -> Facts | No
     return (Among(target, known),) if known else NEVER
 
 
-def is_list(leaf: exp.Expression) -> bool:
+def is_list(leaf: exp.Expr) -> bool:
     """Whether an IN is over a list of expressions, not a subquery, an array or the like."""
     others = (value for name, value in leaf.args.items() if name not in ("this", "expressions"))
     return bool(leaf.expressions) and not any(others)
 
 
-def _tuples(left: exp.Expression, right: exp.Expression, operator: _Type, keys: ShardKeys) -> Facts | None:
+def _tuples(left: exp.Expr, right: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | None:
     """(a, b) = (1, 2), and the first columns of (a, b) >= (1, 2)."""
     if not any(keys.target(side) for side in left.expressions):
         left, right = right, left
@@ -268,7 +268,7 @@ def _tuples(left: exp.Expression, right: exp.Expression, operator: _Type, keys: 
     return (Within(target, reach, or_null=True),)
 
 
-def _tuple_list(left: exp.Tuple, rows: Sequence[exp.Expression], keys: ShardKeys) -> Facts | None:
+def _tuple_list(left: exp.Tuple, rows: Sequence[exp.Expr], keys: ShardKeys) -> Facts | None:
     """Rows compare NULL with NULL as equal, so a NULL in a row is a value like others."""
     width = len(left.expressions)
     targets = [keys.target(_plain(side)) for side in left.expressions]
@@ -294,9 +294,7 @@ def _tuple_list(left: exp.Tuple, rows: Sequence[exp.Expression], keys: ShardKeys
     return (Rows(targets, found),)
 
 
-def _hidden(
-    left: exp.Expression, others: Sequence[exp.Expression], keys: ShardKeys, operator: type
-) -> Facts | None:
+def _hidden(left: exp.Expr, others: Sequence[exp.Expr], keys: ShardKeys, operator: type) -> Facts | None:
     """`_shard` and `_source` compared with names, which compare as text, letter case and all."""
     name = keys.hidden(left)
     values = [read(other) for other in others]
@@ -321,7 +319,7 @@ def _hidden(
 # ------------------------------------------------------------------ small things
 
 
-def _plain(expr: exp.Expression) -> exp.Expression:
+def _plain(expr: exp.Expr) -> exp.Expr:
     while isinstance(expr, exp.Paren):
         expr = expr.this
     return expr
@@ -332,7 +330,7 @@ def _value(value: Constant) -> Value:
     return value  # type: ignore[return-value]
 
 
-def _unknown(target: str, others: Sequence[exp.Expression], keys: ShardKeys) -> Facts | None:
+def _unknown(target: str, others: Sequence[exp.Expr], keys: ShardKeys) -> Facts | None:
     """Nothing is known; note why this comparison of a target does not prune."""
     title, family = keys.title(target), keys.families[target]
     typed = [read(other) for other in others]
@@ -348,7 +346,7 @@ def _unknown(target: str, others: Sequence[exp.Expression], keys: ShardKeys) -> 
     return None
 
 
-_Reader = Callable[[exp.Expression, ShardKeys, bool], Facts | None]
+_Reader = Callable[[exp.Expr, ShardKeys, bool], Facts | None]
 _READERS: Final[dict[type, _Reader]] = {
     exp.Between: _read_between,
     exp.Is: _read_is,

@@ -75,7 +75,7 @@ _DECIMAL_DIGITS = 15  # decimals of so many digits stay apart even if DuckDB com
 _WIDE = Context(prec=80)
 
 
-def constant(expr: exp.Expression, family: Family) -> Constant:
+def constant(expr: exp.Expr, family: Family) -> Constant:
     """What a key of `family` must equal to match `key = expr`: a canonical value, EMPTY, or UNKNOWN.
 
     NULL is None: `= NULL` matches nothing, `IS NOT DISTINCT FROM NULL` the NULL keys; the caller knows which.
@@ -89,7 +89,7 @@ def constant(expr: exp.Expression, family: Family) -> Constant:
     return _exact(bound(expr, family), family)
 
 
-def constants(exprs: Sequence[exp.Expression], family: Family) -> list[Constant]:
+def constants(exprs: Sequence[exp.Expr], family: Family) -> list[Constant]:
     """The members of an IN list, which DuckDB compares in one common type.
 
     Members of different types are all UNKNOWN, but for whole and decimal numbers that are exact in any.
@@ -106,13 +106,13 @@ def _exact(found: Value | Unknown, family: Family) -> Constant:
         return EMPTY  # exact, but not of the key's type: INT = 2.5, DATE = TIMESTAMP '… 12:00'
 
 
-def bound(expr: exp.Expression, family: Family) -> Value | Unknown:
+def bound(expr: exp.Expr, family: Family) -> Value | Unknown:
     """Like `constant` for <, <=, > and >=, where a value between two keys is a bound too: INT < 2.5."""
     typed = read(expr)
     return UNKNOWN if typed is None else _convert(typed, family)
 
 
-def bounds(exprs: Sequence[exp.Expression], family: Family) -> list[Value | Unknown]:
+def bounds(exprs: Sequence[exp.Expr], family: Family) -> list[Value | Unknown]:
     """Like `bound` for constants that are compared together (IN lists, BETWEEN)."""
     if family is Family.INT:  # the long lists: keys sent to the other side of a join
         plain: list[str] = [
@@ -138,7 +138,7 @@ def _small(typed: Typed) -> bool:
 # ------------------------------------------------------------------ SQL to typed constants
 
 
-def read(expr: exp.Expression) -> Typed | None:
+def read(expr: exp.Expr) -> Typed | None:
     """A constant expression as DuckDB types it; None for anything else, and where that is uncertain."""
     if isinstance(expr, exp.Literal):
         return Typed(Kind.STRING, expr.this) if expr.is_string else _number(expr.this)

@@ -36,7 +36,7 @@ class Narrowing:
 
     def __init__(
         self,
-        conjuncts: Sequence[exp.Expression],
+        conjuncts: Sequence[exp.Expr],
         *,
         rel: str,
         table: Table,
@@ -48,15 +48,15 @@ class Narrowing:
         can = dialect == "duckdb" and bool(keys.keys)
         self._edits = [_edit(conjunct, keys, _Empty.FALSE) if can else None for conjunct in self._conjuncts]
 
-    def to(self, slots: SlotSet) -> tuple[exp.Expression, ...]:
+    def to(self, slots: SlotSet) -> tuple[exp.Expr, ...]:
         """The conjuncts for rows on `slots` only; the same objects where nothing changes."""
         pairs = zip(self._conjuncts, self._edits, strict=True)
         return tuple(conjunct if edit is None else edit.to(slots) for conjunct, edit in pairs)
 
 
 def narrow(
-    conjuncts: Sequence[exp.Expression], *, rel: str, table: Table, sharding: Sharding, slots: SlotSet
-) -> tuple[exp.Expression, ...]:
+    conjuncts: Sequence[exp.Expr], *, rel: str, table: Table, sharding: Sharding, slots: SlotSet
+) -> tuple[exp.Expr, ...]:
     """`conjuncts` for the rows of one partition, which holds `slots`. For many partitions use `Narrowing`."""
     return Narrowing(conjuncts, rel=rel, table=table, sharding=sharding).to(slots)
 
@@ -73,11 +73,11 @@ class _Empty(Enum):
 
 
 class _Edit(Protocol):
-    def to(self, slots: SlotSet) -> exp.Expression:
+    def to(self, slots: SlotSet) -> exp.Expr:
         """The expression for rows on `slots`; the same object if nothing changes."""
 
 
-def _edit(expr: exp.Expression, keys: ShardKeys, empty: _Empty) -> _Edit | None:
+def _edit(expr: exp.Expr, keys: ShardKeys, empty: _Empty) -> _Edit | None:
     """What to edit in a predicate; None if nothing."""
     if isinstance(expr, (exp.And, exp.Or)):
         operands = _operands(expr)
@@ -95,13 +95,13 @@ def _edit(expr: exp.Expression, keys: ShardKeys, empty: _Empty) -> _Edit | None:
     return _list(expr, keys, empty, expr) if isinstance(expr, exp.In) else None
 
 
-def _unwrapped(expr: exp.Expression) -> exp.Expression:
+def _unwrapped(expr: exp.Expr) -> exp.Expr:
     while isinstance(expr, exp.Paren):
         expr = expr.this
     return expr
 
 
-def _operands(expr: exp.Expression) -> list[exp.Expression]:
+def _operands(expr: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain of ANDs, or of ORs, in order."""
     kind, found, stack = type(expr), [], [expr]
     while stack:
@@ -113,7 +113,7 @@ def _operands(expr: exp.Expression) -> list[exp.Expression]:
     return found
 
 
-def _list(leaf: exp.In, keys: ShardKeys, empty: _Empty, whole: exp.Expression) -> _Edit | None:
+def _list(leaf: exp.In, keys: ShardKeys, empty: _Empty, whole: exp.Expr) -> _Edit | None:
     """The edit of an IN list on a shard key, if a member of it can be placed."""
     if not is_list(leaf):
         return None
@@ -173,11 +173,11 @@ def _slot(part: KeyPart, target: str, value: Constant, dialect: str) -> int | No
 class _Joined:
     """A chain of ANDs or ORs."""
 
-    expr: exp.Expression
-    operands: Sequence[exp.Expression]
+    expr: exp.Expr
+    operands: Sequence[exp.Expr]
     edits: Sequence[_Edit | None]
 
-    def to(self, slots: SlotSet) -> exp.Expression:
+    def to(self, slots: SlotSet) -> exp.Expr:
         pairs = list(zip(self.operands, self.edits, strict=True))
         after = [operand if edit is None else edit.to(slots) for operand, edit in pairs]
         changed = [new is not old for new, old in zip(after, self.operands, strict=True)]
@@ -194,10 +194,10 @@ class _Joined:
 class _Wrapped:
     """A NOT or parentheses around something edited."""
 
-    expr: exp.Expression
+    expr: exp.Expr
     inside: _Edit
 
-    def to(self, slots: SlotSet) -> exp.Expression:
+    def to(self, slots: SlotSet) -> exp.Expr:
         after = self.inside.to(slots)
         return self.expr if after is self.expr.this else type(self.expr)(this=after)
 
@@ -209,14 +209,14 @@ class _List:
     `whole` is the IN, or the NOT around it.
     """
 
-    whole: exp.Expression
+    whole: exp.Expr
     leaf: exp.In
     place: Place
     always: Sequence[int]
     by_slot: Mapping[int, Sequence[int]]
     empty: _Empty
 
-    def to(self, slots: SlotSet) -> exp.Expression:
+    def to(self, slots: SlotSet) -> exp.Expr:
         kept = self._kept(slots)
         if len(kept) == len(self.leaf.expressions):
             return self.whole

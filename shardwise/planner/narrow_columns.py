@@ -90,7 +90,12 @@ def _only(node: Node, needed: Needed) -> Node:
 
 
 def _items(
-    node: Project | Aggregate | Window, items: tuple[Item, ...], needed: Needed, field: str, *, at_least_one: bool
+    node: Project | Aggregate | Window,
+    items: tuple[Item, ...],
+    needed: Needed,
+    field: str,
+    *,
+    at_least_one: bool,
 ) -> Node:
     kept = tuple(i for i in items if ColumnId(node.rel, i.name) in needed or is_volatile(i.expr))
     if not kept and at_least_one:
@@ -98,13 +103,13 @@ def _items(
     return node if len(kept) == len(items) else node.but(**{field: kept})
 
 
-def _in_expression(expr: exp.Expression) -> exp.Expression:
+def _in_expression(expr: exp.Expr) -> exp.Expr:
     """A subquery gives all its columns, but EXISTS reads none of them."""
     if expr.find(exp.Subquery) is None:
         return expr
     changed = False
 
-    def swap(part: exp.Expression) -> exp.Expression:
+    def swap(part: exp.Expr) -> exp.Expr:
         nonlocal changed
         plan = plan_of(part)
         if plan is None:

@@ -65,8 +65,8 @@ def _has_list(node: Filter) -> bool:
     return False
 
 
-def _marked(conjunct: exp.Expression, parameters: Parameters) -> exp.Expression:
-    def swap(part: exp.Expression) -> exp.Expression:
+def _marked(conjunct: exp.Expr, parameters: Parameters) -> exp.Expr:
+    def swap(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Placeholder) and part.name in parameters.values:
             constant = literal_of(parameters.values[part.name])
             if constant is not None:
@@ -77,11 +77,11 @@ def _marked(conjunct: exp.Expression, parameters: Parameters) -> exp.Expression:
     return conjunct.copy().transform(swap) if conjunct.find(exp.Placeholder) else conjunct
 
 
-def _unmarked(conjunct: exp.Expression) -> exp.Expression:
+def _unmarked(conjunct: exp.Expr) -> exp.Expr:
     if not any(PARAMETER in part.meta for part in conjunct.walk()):
         return conjunct
 
-    def swap(part: exp.Expression) -> exp.Expression:
+    def swap(part: exp.Expr) -> exp.Expr:
         return exp.Placeholder(this=part.meta[PARAMETER]) if PARAMETER in part.meta else part
 
     return conjunct.copy().transform(swap)

@@ -35,7 +35,16 @@ from shardwise.plan.nodes import (
 from shardwise.plan.phrases import expression_text, name_text
 from shardwise.plan.reasons import NotPushed
 from shardwise.plan.route import Note
-from shardwise.plan.tree import column_id, free_columns, map_expressions, map_inputs, map_plans, rewrite, subplans, walk
+from shardwise.plan.tree import (
+    column_id,
+    free_columns,
+    map_expressions,
+    map_inputs,
+    map_plans,
+    rewrite,
+    subplans,
+    walk,
+)
 from shardwise.planner.distribution import Analysis, Split
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import asked
@@ -69,7 +78,7 @@ def _with_route_reasons(fragment: Node, ctx: PlanContext) -> Node:
     return _explained(fragment, (), ctx) if isinstance(fragment, Scan) else fragment
 
 
-def _explained(scan: Scan, conjuncts: tuple[exp.Expression, ...], ctx: PlanContext) -> Scan:
+def _explained(scan: Scan, conjuncts: tuple[exp.Expr, ...], ctx: PlanContext) -> Scan:
     if scan.route.why:
         return scan
     pruned = asked(scan, conjuncts, ctx)
@@ -98,12 +107,17 @@ def _note(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
     if isinstance(node, Distinct):
         return Note(NotPushed.DISTINCT_SPANS_SHARDS, "DISTINCT: equal rows are on several shards")
     if isinstance(node, Window):
-        return Note(NotPushed.WINDOW_SPANS_SHARDS, "window: a PARTITION BY holds no shard key, so its rows span shards")
+        return Note(
+            NotPushed.WINDOW_SPANS_SHARDS,
+            "window: a PARTITION BY holds no shard key, so its rows span shards",
+        )
     if isinstance(node, Sort):
         return Note(NotPushed.ORDER_NEEDS_ALL_ROWS, "ORDER BY: the rows of all shards are put in one order")
     if isinstance(node, Limit):
         if node.percent:
-            return Note(NotPushed.LIMIT_NOT_PUSHABLE, "LIMIT …%: a share of all rows is not that of each shard's")
+            return Note(
+                NotPushed.LIMIT_NOT_PUSHABLE, "LIMIT …%: a share of all rows is not that of each shard's"
+            )
         return None
     if isinstance(node, Join):
         return _of_join(node, gather)
@@ -113,13 +127,19 @@ def _note(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
         return _of_subqueries(node)
     if isinstance(node, SetOp):
         name = f"{node.kind.upper()}{' ALL' if node.all else ''}"
-        return Note(NotPushed.SET_OPERATION_SPANS_SHARDS, f"{name}: its arms' rows are not on the same shards")
+        return Note(
+            NotPushed.SET_OPERATION_SPANS_SHARDS, f"{name}: its arms' rows are not on the same shards"
+        )
     if isinstance(node, Recursive):
         return Note(NotPushed.RECURSIVE, "WITH RECURSIVE: each step may need rows of every shard")
     if isinstance(node, Cte):
-        return Note(NotPushed.READ_TWICE, f"WITH {node.name}: read more than once, so it is made once, in the merge")
+        return Note(
+            NotPushed.READ_TWICE, f"WITH {node.name}: read more than once, so it is made once, in the merge"
+        )
     if isinstance(node, Raw):
-        return Note(NotPushed.STATEMENT_KEPT_WHOLE, f"{node.reason}: the statement runs as it is, over whole tables")
+        return Note(
+            NotPushed.STATEMENT_KEPT_WHOLE, f"{node.reason}: the statement runs as it is, over whole tables"
+        )
     return None
 
 
@@ -129,13 +149,18 @@ def _of_aggregate(node: Aggregate, gather: Gather, analysis: Analysis) -> Note:
     while isinstance(inner, Keep | Limit | Sort):
         inner = inner.input
     if not isinstance(inner, Aggregate):
-        return Note(NotPushed.AGGREGATE_NOT_SPLITTABLE, f"{_aggregate_of(keys)}: it has no parts that can be put together")
+        return Note(
+            NotPushed.AGGREGATE_NOT_SPLITTABLE,
+            f"{_aggregate_of(keys)}: it has no parts that can be put together",
+        )
     below = analysis.of(inner.input)
     wanted = {column_id(k.expr) for k in inner.keys}
     for key in below.keys if isinstance(below, Split) else ():
         if key.strength != "full" and set(key.columns) <= wanted:
             columns = ", ".join(c.name for c in key.columns)
-            return Note(NotPushed.LOOSE_KEY, f"whole groups by {columns}: rows where it is NULL are on several shards")
+            return Note(
+                NotPushed.LOOSE_KEY, f"whole groups by {columns}: rows where it is NULL are on several shards"
+            )
     return Note(NotPushed.GROUPS_SPAN_SHARDS, f"{_aggregate_of(keys)}: its rows are on several shards")
 
 
@@ -145,7 +170,9 @@ def _aggregate_of(keys: str) -> str:
 
 def _of_join(node: Join, gather: Gather) -> Note:
     if any(isinstance(n, Local) for side in (node.left, node.right) for n in walk(side)):
-        return Note(NotPushed.LOCAL_TABLE, "join: the other side is a table registered here, not on the shards")
+        return Note(
+            NotPushed.LOCAL_TABLE, "join: the other side is a table registered here, not on the shards"
+        )
     kept = {"left": node.left, "right": node.right, "anti": node.left}.get(node.kind)
     if kept is not None and _is_copied(kept):
         return Note(
@@ -155,7 +182,9 @@ def _of_join(node: Join, gather: Gather) -> Note:
     if subplans(node):
         return _of_subqueries(node)
     on = " AND ".join(_text(c) for c in node.on) or "no condition"
-    return Note(NotPushed.JOIN_NOT_COLOCATED, f"{node.kind} join on {on}: the rows that meet are on different shards")
+    return Note(
+        NotPushed.JOIN_NOT_COLOCATED, f"{node.kind} join on {on}: the rows that meet are on different shards"
+    )
 
 
 def _is_copied(node: Node) -> bool:
@@ -172,12 +201,15 @@ def _of_filter(node: Filter) -> Note:
 def _of_subqueries(node: Node) -> Note:
     if any(free_columns(p) for p in subplans(node)):
         return Note(
-            NotPushed.CORRELATED_OUTSIDE, "subquery: what it looks up for a row may be on another shard than the row"
+            NotPushed.CORRELATED_OUTSIDE,
+            "subquery: what it looks up for a row may be on another shard than the row",
         )
-    return Note(NotPushed.SUBQUERY_NOT_COLOCATED, "subquery: its rows are on other shards than those it is asked for")
+    return Note(
+        NotPushed.SUBQUERY_NOT_COLOCATED, "subquery: its rows are on other shards than those it is asked for"
+    )
 
 
-def _text(expr: exp.Expression) -> str:
+def _text(expr: exp.Expr) -> str:
     def column(id: ColumnId) -> str:
         return f"{name_text(id.rel)}.{name_text(id.name)}"
 

@@ -20,7 +20,7 @@ from shardwise.plan.tree import columns_in, map_expressions, map_inputs, map_pla
 from shardwise.planner.distribution import Analysis, Merged
 from shardwise.planner.pass_context import PlanContext
 
-Conjuncts = tuple[exp.Expression, ...]
+Conjuncts = tuple[exp.Expr, ...]
 
 
 def order_joins(plan: Node, ctx: PlanContext) -> Node:

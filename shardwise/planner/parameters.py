@@ -16,7 +16,7 @@ from shardwise.errors import ProgrammingError, Reason
 Given = Sequence[Any] | Mapping[str, Any] | None
 
 
-def literal_of(value: Any) -> exp.Expression | None:
+def literal_of(value: Any) -> exp.Expr | None:
     """A parameter's value as a constant of its type, for reasoning only (never sent); None if it has no such form.
 
     >>> literal_of(5).sql(), literal_of("x").sql("duckdb")
@@ -51,16 +51,16 @@ class Parameters:
     values: dict[str, Any] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
-    def use(self, placeholder: exp.Expression) -> exp.Expression:
+    def use(self, placeholder: exp.Expr) -> exp.Expr:
         """The bound form of a placeholder."""
         name = self._name(placeholder)
         if name not in self.values:
             self.values[name] = self._value(name)
         return exp.Placeholder(this=name)
 
-    def expand_in(self, condition: exp.Expression) -> exp.Expression:
+    def expand_in(self, condition: exp.Expr) -> exp.Expr:
         """`x IN ?` and `x IN (?)` with a list value: one parameter for each member; none is FALSE or TRUE."""
-        members: list[exp.Expression] = []
+        members: list[exp.Expr] = []
         listed = False
         field_ = condition.args.get("field")
         for member in [field_] if field_ is not None else condition.expressions:
@@ -77,7 +77,7 @@ class Parameters:
             return exp.false()
         return exp.In(this=condition.this, expressions=members)
 
-    def bind_value(self, name: str, value: Any) -> exp.Expression:
+    def bind_value(self, name: str, value: Any) -> exp.Expr:
         """A further value, under a name of the planner's own."""
         self.values[name] = value
         return exp.Placeholder(this=name)
@@ -85,7 +85,7 @@ class Parameters:
     def copy(self) -> Parameters:
         return Parameters(self.given, dict(self.values), set(self._used))
 
-    def used_in(self, *expressions: exp.Expression) -> dict[str, Any]:
+    def used_in(self, *expressions: exp.Expr) -> dict[str, Any]:
         """The values that the expressions mention."""
         names = {p.name for e in expressions for p in e.find_all(exp.Placeholder)}
         return {name: self.values[name] for name in self.values if name in names}
@@ -95,13 +95,13 @@ class Parameters:
         if isinstance(self.given, Sequence) and len(self.given) > len(self._used):
             raise self._count_error(len(self._used))
 
-    def _member(self, name: str, index: int, value: Any) -> exp.Expression:
+    def _member(self, name: str, index: int, value: Any) -> exp.Expr:
         self.values[f"{name}_{index}"] = value
         return exp.Placeholder(this=f"{name}_{index}")
 
-    def _name(self, placeholder: exp.Expression) -> str:
+    def _name(self, placeholder: exp.Expr) -> str:
         inner = placeholder.this
-        name = inner.name if isinstance(inner, exp.Expression) else str(inner)
+        name = inner.name if isinstance(inner, exp.Expr) else str(inner)
         return f"p{name}" if name.isdigit() else name
 
     def _value(self, name: str) -> Any:

@@ -1,8 +1,8 @@
 """SQL + catalog → plan. A pure function: no I/O, no clock, no engine.
 
-    planner = Planner(catalog)
-    statement = planner.prepare("SELECT … WHERE id = ?")
-    plan = statement.plan([5], context=Context(now=…))
+planner = Planner(catalog)
+statement = planner.prepare("SELECT … WHERE id = ?")
+plan = statement.plan([5], context=Context(now=…))
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Statement:
 
     planner: Planner
     sql: str
-    ast: exp.Expression
+    ast: exp.Expr
     locals: Locals = field(default_factory=dict)
     kind: str = "query"
 
@@ -91,10 +91,14 @@ class Statement:
     @property
     def columns(self) -> tuple[tuple[str, str | None], ...]:
         """The result's columns, as far as they are known without parameters and without an engine."""
-        given = {name: None for name in self.parameters if not name.isdigit()} or [None] * len(self.parameters)
+        given = {name: None for name in self.parameters if not name.isdigit()} or [None] * len(
+            self.parameters
+        )
         return self.plan(given).columns
 
-    def plan(self, params: Given = None, *, context: Context | None = None, options: Options | None = None) -> Plan:
+    def plan(
+        self, params: Given = None, *, context: Context | None = None, options: Options | None = None
+    ) -> Plan:
         """The plan for these parameters.
 
         Raises ProgrammingError for a wrong number of parameters, UnknownName, Unplannable.
@@ -115,7 +119,9 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
         names = Names()
         binder = Binder(catalog, context, parameters, statement.locals, names)
         bound = bind_whole(binder, statement.ast, unmodelled.what)
-        notes.append(Note("statement-kept-whole", f"{unmodelled.what} is not modelled: the statement runs as it is"))
+        notes.append(
+            Note("statement-kept-whole", f"{unmodelled.what} is not modelled: the statement runs as it is")
+        )
     parameters.check_all_used()
     making = _Making(catalog, parameters, names, tuple(notes), options, statement.sql)
     plan = making.plan(bound.node, bound.names)
@@ -168,7 +174,9 @@ def refuse_scatter(plan: Plan) -> None:
     """With scatter="refuse", a statement that asks more than one shard is an error that says why it would."""
     shards = plan.shards
     if len(shards) > 1:
-        why = next((n.sentence for f in plan.fragments for n in f.route.why), "nothing limits it to one shard")
+        why = next(
+            (n.sentence for f in plan.fragments for n in f.route.why), "nothing limits it to one shard"
+        )
         raise Unplannable(
             f"the statement would ask {len(shards)} shards, and scatter is refused: {why}",
             reason=Reason.SCATTER_REFUSED,
@@ -176,7 +184,7 @@ def refuse_scatter(plan: Plan) -> None:
         )
 
 
-def parse(sql: str) -> exp.Expression:
+def parse(sql: str) -> exp.Expr:
     """One query of the duckdb dialect; `?` are numbered in the order they are written."""
     try:
         dialect = sqlglot.Dialect.get_or_raise("duckdb")
@@ -208,7 +216,9 @@ def _syntax_error(error: ParseError) -> SQLSyntaxError:
     if first.get("line"):
         highlight = first.get("highlight") or ""
         position = Position(first["line"], max(1, first["col"] - len(highlight) + 1), max(1, len(highlight)))
-    message = re.sub(r"<Token token_type: [^>]*?text: ([^,>]*)[^>]*>", r"\1", first.get("description") or str(error))
+    message = re.sub(
+        r"<Token token_type: [^>]*?text: ([^,>]*)[^>]*>", r"\1", first.get("description") or str(error)
+    )
     near = f' near "{first["highlight"]}"' if first.get("highlight") else ""
     return SQLSyntaxError(f"syntax error{near}: {message.rstrip('.')}", position=position)
 
@@ -229,4 +239,3 @@ def number_placeholders(tokens):  # type: ignore[no-untyped-def]
         else:
             numbered.append(token)
     return numbered
-

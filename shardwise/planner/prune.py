@@ -41,7 +41,7 @@ class Pruned(NamedTuple):
 
 
 def slots_of(
-    conjuncts: Sequence[exp.Expression],
+    conjuncts: Sequence[exp.Expr],
     *,
     rel: str,
     table: Table,
@@ -76,7 +76,7 @@ def _reasons(keys: ShardKeys) -> tuple[PruneNote, ...]:
     return (PruneNote(PruneReason.KEY_NOT_COMPARED, f"nothing compares {titles} with a value"),)
 
 
-_Signed = tuple[exp.Expression, bool]
+_Signed = tuple[exp.Expr, bool]
 
 
 class _Walk:

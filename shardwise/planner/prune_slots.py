@@ -21,7 +21,7 @@ from shardwise.planner.parameters import literal_of
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune import Pruned, slots_of
 
-Conjuncts = tuple[exp.Expression, ...]
+Conjuncts = tuple[exp.Expr, ...]
 
 
 def prune_slots(plan: Node, ctx: PlanContext) -> Node:
@@ -64,12 +64,12 @@ def _names_source(conjuncts: Conjuncts) -> bool:
     return any(c.name == "_source" for e in conjuncts for c in e.find_all(exp.Column))
 
 
-def _with_values(conjunct: exp.Expression, ctx: PlanContext) -> exp.Expression:
+def _with_values(conjunct: exp.Expr, ctx: PlanContext) -> exp.Expr:
     """For reasoning only: parameters as the constants they are. What is sent keeps the parameter."""
     if conjunct.find(exp.Placeholder) is None:
         return conjunct
 
-    def swap(part: exp.Expression) -> exp.Expression:
+    def swap(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Placeholder) and part.name in ctx.parameters.values:
             return literal_of(ctx.parameters.values[part.name]) or part
         return part

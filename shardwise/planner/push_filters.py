@@ -54,7 +54,7 @@ from shardwise.planner.equivalence import Equivalence, equalities, equivalence
 from shardwise.planner.functions import can_fail, is_constant, is_volatile, rejects_null
 from shardwise.planner.pass_context import PlanContext
 
-Conjuncts = tuple[exp.Expression, ...]
+Conjuncts = tuple[exp.Expr, ...]
 
 
 def push_filters(plan: Node, ctx: PlanContext) -> Node:
@@ -96,14 +96,16 @@ class _Push:
     def _by_columns(self, node: Distinct | Window | Aggregate, coming: Conjuncts) -> Node:
         free = _grouping(node)
         passing, staying = _sorted(
-            coming, lambda c: _mine(c, node) <= free.keys() and bool(_mine(c, node)) and _is_movable(c, self.ctx)
+            coming,
+            lambda c: _mine(c, node) <= free.keys() and bool(_mine(c, node)) and _is_movable(c, self.ctx),
         )
         return self._over(node, tuple(replace_columns(c, free) for c in passing), staying)
 
     def _set_operation(self, node: SetOp, coming: Conjuncts) -> Node:
         declared = {o.id for o in node.outputs if o.type is not None}
         passing, staying = _sorted(
-            coming, lambda c: _mine(c, node) <= declared and _is_movable(c, self.ctx) and not c.find(exp.Subquery)
+            coming,
+            lambda c: _mine(c, node) <= declared and _is_movable(c, self.ctx) and not c.find(exp.Subquery),
         )
         arms = []
         for arm in node.arms:
@@ -141,9 +143,9 @@ class _Push:
 
     def _inner(self, node: Join, coming: Conjuncts) -> Node:
         left, right = node.left.output_ids, node.right.output_ids
-        staying: list[exp.Expression] = []
-        on: list[exp.Expression] = []
-        sides: tuple[list[exp.Expression], list[exp.Expression]] = ([], [])
+        staying: list[exp.Expr] = []
+        on: list[exp.Expr] = []
+        sides: tuple[list[exp.Expr], list[exp.Expr]] = ([], [])
         for conjunct, is_on in [*((c, True) for c in node.on), *((c, False) for c in coming)]:
             read = columns_in(conjunct)
             to_left, to_right = not read & right, not read & left and not node.lateral
@@ -157,14 +159,20 @@ class _Push:
             known = equivalence(node.left, self.ctx.types).joined(equivalence(node.right, self.ctx.types))
             sides[0].extend(self._told(everything, known, on, left))
             sides[1].extend(self._told(everything, known, on, right))
-        new = _joined(node, self.down(node.left, tuple(sides[0])), self.down(node.right, tuple(sides[1])), tuple(on))
+        new = _joined(
+            node, self.down(node.left, tuple(sides[0])), self.down(node.right, tuple(sides[1])), tuple(on)
+        )
         return _filtered(new, tuple(staying))
 
-    def _may_pass(self, conjunct: exp.Expression) -> bool:
+    def _may_pass(self, conjunct: exp.Expr) -> bool:
         return _is_movable(conjunct, self.ctx)
 
     def _told(
-        self, known_true: Iterable[exp.Expression], known: Equivalence, on: Iterable[exp.Expression], side: frozenset[ColumnId]
+        self,
+        known_true: Iterable[exp.Expr],
+        known: Equivalence,
+        on: Iterable[exp.Expr],
+        side: frozenset[ColumnId],
     ) -> Conjuncts:
         """The simple predicates on a column of the other side, over the columns of `side` that equal it."""
         both = known.with_pairs(equalities(on, self.ctx.types))
@@ -188,7 +196,15 @@ def _simplified(node: Join, coming: Conjuncts) -> tuple[Join, Conjuncts]:
     null_left = node.kind in ("right", "full") and _rejected(coming, node.left)
     null_right = node.kind in ("left", "full") and _rejected(coming, node.right)
     if node.kind == "full":
-        kind = "inner" if null_left and null_right else "left" if null_left else "right" if null_right else "full"
+        kind = (
+            "inner"
+            if null_left and null_right
+            else "left"
+            if null_left
+            else "right"
+            if null_right
+            else "full"
+        )
     else:
         kind = "inner" if null_left or null_right else node.kind
     return (node if kind == node.kind else node.but(kind=kind)), coming
@@ -209,16 +225,16 @@ def _filtered(node: Node, conjuncts: Conjuncts) -> Node:
     return Filter(input=node, conjuncts=tuple(dict.fromkeys(conjuncts))) if conjuncts else node
 
 
-def _sorted(conjuncts: Conjuncts, passes: Callable[[exp.Expression], bool]) -> tuple[Conjuncts, Conjuncts]:
+def _sorted(conjuncts: Conjuncts, passes: Callable[[exp.Expr], bool]) -> tuple[Conjuncts, Conjuncts]:
     passing = tuple(c for c in conjuncts if passes(c))
     return passing, tuple(c for c in conjuncts if c not in passing)
 
 
-def _mine(conjunct: exp.Expression, node: Node) -> frozenset[ColumnId]:
+def _mine(conjunct: exp.Expr, node: Node) -> frozenset[ColumnId]:
     return columns_in(conjunct) & node.output_ids
 
 
-def _grouping(node: Distinct | Window | Aggregate) -> dict[ColumnId, exp.Expression]:
+def _grouping(node: Distinct | Window | Aggregate) -> dict[ColumnId, exp.Expr]:
     """The output columns that are equal in all rows that the node compares, and what they are below it."""
     if isinstance(node, Aggregate):
         in_all = set(range(len(node.keys)))
@@ -236,11 +252,11 @@ def _grouping(node: Distinct | Window | Aggregate) -> dict[ColumnId, exp.Express
     return {id: column(id) for e in node.on if (id := column_id(e)) is not None}
 
 
-def _is_deterministic(conjunct: exp.Expression) -> bool:
+def _is_deterministic(conjunct: exp.Expr) -> bool:
     return not is_volatile(conjunct) and all(is_deterministic(p) for p in plans_in(conjunct))
 
 
-def _is_movable(conjunct: exp.Expression, ctx: PlanContext) -> bool:
+def _is_movable(conjunct: exp.Expr, ctx: PlanContext) -> bool:
     """Deterministic, and cannot fail on a row that what it passes would have dropped."""
     if not _is_deterministic(conjunct):
         return False
@@ -253,10 +269,12 @@ def _is_movable(conjunct: exp.Expression, ctx: PlanContext) -> bool:
 
 
 def _cannot_fail(plan: Node, ctx: PlanContext) -> bool:
-    return not any(can_fail(e, ctx.type_of) for n in walk(plan) for e in n.expressions if not e.find(exp.Subquery))
+    return not any(
+        can_fail(e, ctx.type_of) for n in walk(plan) for e in n.expressions if not e.find(exp.Subquery)
+    )
 
 
-def _stand_in(part: exp.Expression) -> exp.Expression:
+def _stand_in(part: exp.Expr) -> exp.Expr:
     """For asking whether the rest can fail: a subquery as the constant it is, IN and EXISTS as a truth value."""
     if isinstance(part, exp.Exists) and plan_of(part.this) is not None:
         return exp.true()
@@ -270,15 +288,21 @@ def _stand_in(part: exp.Expression) -> exp.Expression:
     return part
 
 
-def _is_simple(conjunct: exp.Expression) -> bool:
+def _is_simple(conjunct: exp.Expr) -> bool:
     """A column compared with constants."""
     if isinstance(conjunct, exp.EQ | exp.LT | exp.LTE | exp.GT | exp.GTE):
         sides = (conjunct.this, conjunct.expression)
         return any(type(a) is exp.Column and is_constant(b) for a, b in (sides, sides[::-1]))
     if isinstance(conjunct, exp.In):
-        return type(conjunct.this) is exp.Column and all(is_constant(e) for e in conjunct.expressions or [exp.column("x")])
+        return type(conjunct.this) is exp.Column and all(
+            is_constant(e) for e in conjunct.expressions or [exp.column("x")]
+        )
     if isinstance(conjunct, exp.Between):
-        return type(conjunct.this) is exp.Column and is_constant(conjunct.args["low"]) and is_constant(conjunct.args["high"])
+        return (
+            type(conjunct.this) is exp.Column
+            and is_constant(conjunct.args["low"])
+            and is_constant(conjunct.args["high"])
+        )
     return False
 
 

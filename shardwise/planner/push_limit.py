@@ -53,7 +53,9 @@ def _bounded(node: Node, bound: int, keys: Sort | None = None) -> Node:
             return node
         arms = tuple(_bounded(arm, bound, _over(arm, node, keys)) for arm in node.arms)
         return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
-    if isinstance(node, Project) and not any(is_volatile(i.expr) or i.expr.find(exp.Subquery) for i in node.items):
+    if isinstance(node, Project) and not any(
+        is_volatile(i.expr) or i.expr.find(exp.Subquery) for i in node.items
+    ):
         order = _through(keys, {ColumnId(node.rel, i.name): i.expr for i in node.items})
         if keys is not None and order is None:
             return node
@@ -64,7 +66,7 @@ def _bounded(node: Node, bound: int, keys: Sort | None = None) -> Node:
     return node
 
 
-def _through(keys: Sort | None, by: dict[ColumnId, exp.Expression]) -> Sort | None:
+def _through(keys: Sort | None, by: dict[ColumnId, exp.Expr]) -> Sort | None:
     """The order over what the columns are copies of; None if one is computed."""
     if keys is None or any(
         id in by and type(by[id]) is not exp.Column for k in keys.keys for id in columns_in(k.expr)
@@ -112,7 +114,7 @@ def _bound(node: Limit, ctx: PlanContext) -> int | None:
     return count + offset
 
 
-def _number(expr: exp.Expression, ctx: PlanContext) -> int | None:
+def _number(expr: exp.Expr, ctx: PlanContext) -> int | None:
     if isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit():
         return int(expr.name)
     if isinstance(expr, exp.Placeholder):

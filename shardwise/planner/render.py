@@ -89,7 +89,6 @@ def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
     )
 
 
-def _no_leaf(node: Node) -> exp.Expression | None:
+def _no_leaf(node: Node) -> exp.Expr | None:
     """Scans by their logical names, streams by their fragments', as `to_query` does of itself."""
     return None
-

@@ -32,6 +32,7 @@ from shardwise.planner.distribution import Analysis, Split, stays
 from shardwise.planner.firsts import Early, Use
 from shardwise.planner.pass_context import PlanContext
 
+
 def run_first(plan: Node, ctx: PlanContext) -> Node:
     if not plan.has_subqueries:
         return plan
@@ -51,20 +52,27 @@ def run_first(plan: Node, ctx: PlanContext) -> Node:
 def _should_run_first(node: Node, plan: Node, analysis: Analysis) -> bool:
     below = [analysis.of(n) for n in node.inputs]
     spread = any(isinstance(d, Split) and not d.is_one for d in below)
-    if not spread or free_columns(plan) or names_read(plan) or not any(isinstance(n, Scan) for n in walk(plan)):
+    if (
+        not spread
+        or free_columns(plan)
+        or names_read(plan)
+        or not any(isinstance(n, Scan) for n in walk(plan))
+    ):
         return False
     return not stays(node, plan, analysis)
 
 
-def _with_values(expr: exp.Expression, waiting: list[Node], ctx: PlanContext) -> exp.Expression:
+def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.Expr:
     if expr.find(exp.Subquery) is None:
         return expr
 
-    def swap(part: exp.Expression) -> exp.Expression:
+    def swap(part: exp.Expr) -> exp.Expr:
         use, plan = _use(part)
         if plan is None or not any(plan is w for w in waiting):
             return part
-        early = Early(f"subquery_{len(ctx.firsts.found) + 1}", use, plan if use != "exists" else _one_row(plan))
+        early = Early(
+            f"subquery_{len(ctx.firsts.found) + 1}", use, plan if use != "exists" else _one_row(plan)
+        )
         if use == "in" and len(plan.outputs) != 1:
             return part
         ctx.firsts.found.append(early)
@@ -79,13 +87,16 @@ def _with_values(expr: exp.Expression, waiting: list[Node], ctx: PlanContext) ->
     return expr if len(ctx.firsts.found) == before else after
 
 
-def _use(part: exp.Expression) -> tuple[Use, Node | None]:
+def _use(part: exp.Expr) -> tuple[Use, Node | None]:
     if isinstance(part, exp.In):
         query = part.args.get("query")
         return "in", plan_of(query) if query is not None else None
     if isinstance(part, exp.Exists):
         return "exists", plan_of(part.this)
-    if isinstance(part.parent, exp.In | exp.Exists | exp.Any | exp.All | exp.Array) and part.arg_key in ("query", "this"):
+    if isinstance(part.parent, exp.In | exp.Exists | exp.Any | exp.All | exp.Array) and part.arg_key in (
+        "query",
+        "this",
+    ):
         return "scalar", None
     return "scalar", plan_of(part)
 
@@ -94,13 +105,13 @@ def _one_row(plan: Node) -> Node:
     return Limit(input=plan, count=exp.Literal.number(1))
 
 
-def _placeholder(part: exp.Expression, early: Early) -> exp.Expression:
+def _placeholder(part: exp.Expr, early: Early) -> exp.Expr:
     """How it reads while the value is not known: what EXPLAIN shows."""
     name = exp.Placeholder(this=early.name)
     return exp.In(this=part.this.copy(), expressions=[name]) if early.use == "in" else name
 
 
-def _value(part: exp.Expression, early: Early, bound: Bound, ctx: PlanContext) -> exp.Expression:
+def _value(part: exp.Expr, early: Early, bound: Bound, ctx: PlanContext) -> exp.Expr:
     rows = bound.rows or ()
     if early.use == "exists":
         return exp.true() if rows else exp.false()
@@ -117,7 +128,7 @@ def _hashable(rows: object) -> bool:
     return all(not isinstance(row[0], list | dict) for row in rows)  # type: ignore[attr-defined]
 
 
-def _constant(name: str, value: object, type_text: str, ctx: PlanContext) -> exp.Expression:
+def _constant(name: str, value: object, type_text: str, ctx: PlanContext) -> exp.Expr:
     """The value as a parameter, of the type that the subquery gave it."""
     parameter = ctx.parameters.bind_value(name, value)
     return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect="duckdb", udt=True))

@@ -182,7 +182,7 @@ class KeyPart:
     family: Family
     place: Place
     columns: tuple[str, ...]
-    expr: exp.Expression | None = None
+    expr: exp.Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class ShardKeys:
         """A target as messages name it."""
         return f"{self.table.name}.{target}" if target.isidentifier() else target
 
-    def target(self, expr: exp.Expression) -> str | None:
+    def target(self, expr: exp.Expr) -> str | None:
         """The target that an operand is, None if it is none that prunes."""
         while isinstance(expr, exp.Paren):
             expr = expr.this
@@ -234,12 +234,12 @@ class ShardKeys:
             return shape if shape in self.families else None
         return None
 
-    def hidden(self, expr: exp.Expression) -> str | None:
+    def hidden(self, expr: exp.Expr) -> str | None:
         """`_shard` or `_source`, if the operand is that hidden column of this scan."""
         name = expr.name.lower() if isinstance(expr, exp.Column) and expr.table == self.rel else ""
         return name if name in HIDDEN and name not in self._columns else None
 
-    def mentions_key(self, expr: exp.Expression) -> bool:
+    def mentions_key(self, expr: exp.Expr) -> bool:
         """Whether a key column of this scan stands anywhere in an expression."""
         return any(c.table == self.rel and c.name.lower() in self.names for c in expr.find_all(exp.Column))
 
@@ -256,7 +256,7 @@ class ShardKeys:
             found.append(Key(function, tuple(parts)))
         return tuple(found)
 
-    def _part(self, expr: exp.Expression, where: Place) -> KeyPart:
+    def _part(self, expr: exp.Expr, where: Place) -> KeyPart:
         while isinstance(expr, exp.Paren):
             expr = expr.this
         columns = tuple(dict.fromkeys(column.name.lower() for column in expr.find_all(exp.Column)))
@@ -287,10 +287,10 @@ class ShardKeys:
         return True
 
 
-def _shape(expr: exp.Expression, rel: str) -> str:
+def _shape(expr: exp.Expr, rel: str) -> str:
     """An expression's text in which columns of `rel` have no table and no letter case."""
 
-    def plain(node: exp.Expression) -> exp.Expression:
+    def plain(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.table == rel:
             return exp.column(node.name.lower())
         return node.this if isinstance(node, exp.Paren) and isinstance(node.this, exp.Column) else node

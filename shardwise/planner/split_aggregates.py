@@ -37,12 +37,17 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
     everything = [*calls, *(k.expr for k in node.keys)]
     if any(is_volatile(e) for e in everything) or any(True for e in everything for _ in plans_in(e)):
         return None
-    if any(is_fragile(e, ctx.types) for e in (*calls, *(k.expr for k in node.keys if type(k.expr) is not exp.Column))):
+    if any(
+        is_fragile(e, ctx.types)
+        for e in (*calls, *(k.expr for k in node.keys if type(k.expr) is not exp.Column))
+    ):
         return None
     combined = combine(calls, ctx.type_of)
     if combined is None:
         return None
-    names = unique_names([*(k.name for k in node.keys), *(n for n, _ in combined.keys + combined.partials), "n"])
+    names = unique_names(
+        [*(k.name for k in node.keys), *(n for n, _ in combined.keys + combined.partials), "n"]
+    )
     width, extra = len(node.keys), len(combined.keys)
     rel = ctx.names.fresh("p")
     keys = [Item(n, k.expr) for n, k in zip(names, node.keys, strict=False)]
@@ -88,13 +93,13 @@ def _finals(
     return tuple(items)
 
 
-def _bound(part: exp.Expression, known: dict[str, ColumnId]) -> exp.Expression:
+def _bound(part: exp.Expr, known: dict[str, ColumnId]) -> exp.Expr:
     if type(part) is exp.Column and not part.table:
         return column(known[part.name])
     return part
 
 
-def _key(part: exp.Expression, keys: list[Item], rel: str) -> exp.Expression:
+def _key(part: exp.Expr, keys: list[Item], rel: str) -> exp.Expr:
     found = next((k for k in keys if same(k.expr, part)), None)
     return column(ColumnId(rel, found.name)) if found is not None else part
 

@@ -24,7 +24,7 @@ class Col(NamedTuple):
     name: str
 
 
-Ref = Col | exp.Expression
+Ref = Col | exp.Expr
 """How a column is written in a block: a column of its FROM clause, or an expression over these."""
 
 Scope = Mapping[ColumnId, Ref]
@@ -47,7 +47,7 @@ class Order(NamedTuple):
     """A sort key as written in a block; `id` is the column it is, if it is just one."""
 
     id: ColumnId | None
-    expr: exp.Expression
+    expr: exp.Expr
     descending: bool
     nulls_first: bool
 
@@ -63,22 +63,22 @@ class Block:
     outputs: list[ColumnId]
     columns: dict[ColumnId, Ref] = field(default_factory=dict)
     rel: str | None = None
-    source: exp.Expression | None = None
+    source: exp.Expr | None = None
     joins: list[exp.Join] = field(default_factory=list)
-    where: list[exp.Expression] = field(default_factory=list)
+    where: list[exp.Expr] = field(default_factory=list)
     is_grouped: bool = False
-    group: list[exp.Expression] = field(default_factory=list)
-    having: list[exp.Expression] = field(default_factory=list)
+    group: list[exp.Expr] = field(default_factory=list)
+    having: list[exp.Expr] = field(default_factory=list)
     has_windows: bool = False
-    qualify: list[exp.Expression] = field(default_factory=list)
+    qualify: list[exp.Expr] = field(default_factory=list)
     kinds: dict[ColumnId, Kind] = field(default_factory=dict)
     volatile: set[ColumnId] = field(default_factory=set)
     is_distinct: bool = False
-    distinct_on: list[exp.Expression] = field(default_factory=list)
+    distinct_on: list[exp.Expr] = field(default_factory=list)
     order: list[Order] = field(default_factory=list)
     is_limited: bool = False
-    count: exp.Expression | None = None
-    offset: exp.Expression | None = None
+    count: exp.Expr | None = None
+    offset: exp.Expr | None = None
     percent: bool = False
     arms: list[Block] = field(default_factory=list)
     operator: tuple[type[exp.SetOperation], bool] | None = None
@@ -107,11 +107,11 @@ class Block:
         """A SELECT without FROM, and nothing else."""
         return self.is_from and self.source is None and not self.where and not self.outputs
 
-    def read(self, id: ColumnId) -> exp.Expression:
+    def read(self, id: ColumnId) -> exp.Expr:
         """The column as written here, as a new expression."""
         return written(self.columns[id])
 
-    def uses(self, exprs: Iterable[exp.Expression]) -> tuple[Counter[ColumnId], set[ColumnId]]:
+    def uses(self, exprs: Iterable[exp.Expr]) -> tuple[Counter[ColumnId], set[ColumnId]]:
         """Which of this block's columns the expressions mention, how often; and which inside subqueries."""
         counts: Counter[ColumnId] = Counter()
         inside: set[ColumnId] = set()
@@ -186,7 +186,7 @@ class Block:
             for e in self.group
         )
 
-    def _has_calls(self, items: list[exp.Expression]) -> bool:
+    def _has_calls(self, items: list[exp.Expr]) -> bool:
         others = [*self.having, *self.qualify, *(key.expr for key in self.order)]
         return any(_has_call(expr) for expr in [*items, *others])
 
@@ -199,7 +199,7 @@ class Block:
             count = exp.Count(this=exp.Star())
             self.having.append(exp.GTE(this=count, expression=exp.Literal.number(0)))
 
-    def _item(self, id: ColumnId, name: str) -> exp.Expression:
+    def _item(self, id: ColumnId, name: str) -> exp.Expr:
         ref = self.columns[id]
         expr = written(ref)
         if type(ref) is Col and ref.name == name:
@@ -211,7 +211,7 @@ class Block:
             this=self._sort_expr(key, names), desc=key.descending or None, nulls_first=key.nulls_first
         )
 
-    def _sort_expr(self, key: Order, names: Sequence[str]) -> exp.Expression:
+    def _sort_expr(self, key: Order, names: Sequence[str]) -> exp.Expr:
         """A computed output is named, not computed again; a column of FROM is qualified: it is no alias."""
         if self.is_closed:
             assert key.id is not None
@@ -226,22 +226,22 @@ class Block:
         return key.expr
 
     @staticmethod
-    def _by_name(position: int, names: Sequence[str]) -> exp.Expression:
+    def _by_name(position: int, names: Sequence[str]) -> exp.Expr:
         name = names[position]
         if sum(other.casefold() == name.casefold() for other in names) > 1:
             return exp.Literal.number(position + 1)
         return exp.Column(this=identifier(name))
 
 
-def written(ref: Ref) -> exp.Expression:
+def written(ref: Ref) -> exp.Expr:
     """A new expression that reads it."""
     if type(ref) is Col:
         return exp.Column(this=identifier(ref.name), table=identifier(ref.table))
-    assert isinstance(ref, exp.Expression)
+    assert isinstance(ref, exp.Expr)
     return ref.copy()
 
 
-def _has_call(expr: exp.Expression) -> bool:
+def _has_call(expr: exp.Expr) -> bool:
     """Whether one of our aggregate calls is in it, outside subqueries."""
     return any(CALL in part.meta for part in expr.walk(prune=lambda e: isinstance(e, exp.Query)))
 

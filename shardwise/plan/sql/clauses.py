@@ -35,7 +35,7 @@ MANY = 1_000_000
 
 
 def _reads_simply(
-    block: Block, exprs: Sequence[exp.Expression], allowed: dict[Kind, int], *, volatile: int = 0
+    block: Block, exprs: Sequence[exp.Expr], allowed: dict[Kind, int], *, volatile: int = 0
 ) -> bool:
     """Whether the expressions may be written in this block.
 
@@ -124,7 +124,7 @@ def _keep(render: Renderer, node: Keep, block: Block, outer: Scope) -> Block:
     return block
 
 
-def _mentions(block: Block, expr: exp.Expression, ids: set[ColumnId]) -> bool:
+def _mentions(block: Block, expr: exp.Expr, ids: set[ColumnId]) -> bool:
     return bool(ids) and not ids.isdisjoint(block.uses([expr])[0])
 
 
@@ -136,7 +136,7 @@ def _moved(key: Order, node: Project) -> Order:
     return key._replace(id=None)
 
 
-def _can_project(block: Block, node: Project, exprs: Sequence[exp.Expression]) -> bool:
+def _can_project(block: Block, node: Project, exprs: Sequence[exp.Expr]) -> bool:
     ids = [column_id(expr) for expr in exprs]
     if block.is_closed:
         return block.raw is None and ids == block.outputs
@@ -171,7 +171,7 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
         if position not in grouped_by:
             ref = _null_like(group[position])
         columns[id] = ref
-        if isinstance(ref, exp.Expression):
+        if isinstance(ref, exp.Expr):
             kinds[id] = Kind.CONSTANT if is_constant(ref) else Kind.KEY
     for item in calls:
         id = ColumnId(node.rel, item.name)
@@ -193,12 +193,12 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
     return block
 
 
-def _marked(call: exp.Expression) -> exp.Expression:
+def _marked(call: exp.Expr) -> exp.Expr:
     call.meta[CALL] = True
     return call
 
 
-def _null_like(key: exp.Expression) -> exp.Expression:
+def _null_like(key: exp.Expr) -> exp.Expr:
     """A key that is in no grouping set: NULL in every row, of the key's type."""
     never = exp.Where(this=exp.false())
     return _marked(exp.Filter(this=exp.AnyValue(this=key.copy()), expression=never))
@@ -245,7 +245,7 @@ def _with_key_columns(
     return block, tuple(keys), tuple(calls)
 
 
-def _key_for(arg: exp.Expression, node: Aggregate, keys: Sequence[Item]) -> exp.Expression:
+def _key_for(arg: exp.Expr, node: Aggregate, keys: Sequence[Item]) -> exp.Expr:
     for before, after in zip(node.keys, keys, strict=True):
         if before.expr == arg:
             return after.expr.copy()

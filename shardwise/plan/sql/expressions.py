@@ -42,7 +42,7 @@ _VOLATILE_NAMES = frozenset(
 )
 
 
-def parenthesise(root: exp.Expression) -> None:
+def parenthesise(root: exp.Expr) -> None:
     """Puts parentheses, in place, around operands that the operator above would otherwise take apart."""
     for node in list(root.walk()):
         level = _LEVELS.get(type(node))
@@ -58,7 +58,7 @@ def parenthesise(root: exp.Expression) -> None:
                 node.set(key, exp.Paren(this=child))
 
 
-def put(old: exp.Expression, new: exp.Expression) -> None:
+def put(old: exp.Expr, new: exp.Expr) -> None:
     """Puts `new` where `old` stands, in parentheses where `parenthesise` would not see that it needs them."""
     parent = old.parent
     if (
@@ -71,28 +71,28 @@ def put(old: exp.Expression, new: exp.Expression) -> None:
     old.replace(new)
 
 
-def conjunction(conjuncts: Iterable[exp.Expression]) -> exp.Expression | None:
+def conjunction(conjuncts: Iterable[exp.Expr]) -> exp.Expr | None:
     """All of them, joined by AND; None if there are none. Takes over the expressions."""
-    result: exp.Expression | None = None
+    result: exp.Expr | None = None
     for conjunct in conjuncts:
         part = exp.Paren(this=conjunct) if type(conjunct) in (exp.Or, exp.Xor) else conjunct
         result = part if result is None else exp.And(this=result, expression=part)
     return result
 
 
-def is_constant(expr: exp.Expression) -> bool:
+def is_constant(expr: exp.Expr) -> bool:
     """A literal, NULL, a bound value, or one of these cast: nothing that reads a row or may differ."""
     while type(expr) in (exp.Cast, exp.TryCast, exp.Paren, exp.Neg):
         expr = expr.this
     return type(expr) in (exp.Literal, exp.Null, exp.Boolean, exp.Placeholder, exp.Parameter)
 
 
-def is_ordinal_like(expr: exp.Expression) -> bool:
+def is_ordinal_like(expr: exp.Expr) -> bool:
     """A constant that GROUP BY, ORDER BY or DISTINCT ON would take for a position, or refuse."""
     return is_constant(expr)
 
 
-def is_volatile(expr: exp.Expression) -> bool:
+def is_volatile(expr: exp.Expr) -> bool:
     """May differ from one evaluation to the next, so it is written once or not at all."""
     for part in expr.walk():
         if isinstance(part, _VOLATILE_TYPES):
@@ -105,7 +105,7 @@ def is_volatile(expr: exp.Expression) -> bool:
     return False
 
 
-def has_subquery(expr: exp.Expression) -> bool:
+def has_subquery(expr: exp.Expr) -> bool:
     """Whether a query stands anywhere in it."""
     return expr.find(exp.Subquery, exp.Query) is not None
 

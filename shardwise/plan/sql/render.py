@@ -39,7 +39,7 @@ from shardwise.plan.sql.joins import add_join, lateral_item
 from shardwise.plan.sql.names import Names, identifier, output_names, unique
 from shardwise.plan.tree import free_columns, plan_of, subplans
 
-Leaf = Callable[[Node], exp.Expression | None]
+Leaf = Callable[[Node], exp.Expr | None]
 """A Scan, Gather or Local as an item of FROM, without alias; None: as the default has it."""
 
 _SPINE = (Filter, Project, Keep, Aggregate, Window, Distinct, Sort, Limit, Cte, Join)
@@ -144,7 +144,7 @@ class Renderer:
             table_alias.set("columns", [identifier(name) for name in names])
         query = block.build(names)
         if lateral is None:
-            item: exp.Expression = exp.Subquery(this=query, alias=table_alias)
+            item: exp.Expr = exp.Subquery(this=query, alias=table_alias)
         else:
             item = lateral_item(attach(query, lateral), table_alias)
         return Block(
@@ -167,7 +167,7 @@ class Renderer:
         self._aliases[alias] = alias
         return alias
 
-    def item(self, node: Node) -> exp.Expression:
+    def item(self, node: Node) -> exp.Expr:
         """A leaf's item of FROM."""
         item = self._leaf(node)
         if item is not None:
@@ -179,7 +179,7 @@ class Renderer:
 
     # ------------------------------------------------------------------ expressions
 
-    def write(self, expr: exp.Expression, block: Block | None, outer: Scope) -> exp.Expression:
+    def write(self, expr: exp.Expr, block: Block | None, outer: Scope) -> exp.Expr:
         """A new expression with columns and subqueries written for this block."""
         own: Scope = block.columns if block is not None else {}
         if type(expr) is exp.Column and expr.table:
@@ -194,17 +194,17 @@ class Renderer:
         parenthesise(holder)
         result = holder.this
         result.pop()
-        assert isinstance(result, exp.Expression)
+        assert isinstance(result, exp.Expr)
         return result
 
-    def _put_subquery(self, part: exp.Expression, plan: Node, own: Scope, outer: Scope) -> None:
+    def _put_subquery(self, part: exp.Expr, plan: Node, own: Scope, outer: Scope) -> None:
         scope = {id: self._find(id, own, outer) for id in free_columns(plan)}
         query = self.statement(plan, scope)
         bare = isinstance(part.parent, (exp.Exists, exp.Array)) and not isinstance(query, exp.Subquery)
         part.replace(query if bare else exp.Subquery(this=query))
 
     @staticmethod
-    def _find(id: ColumnId, own: Scope, outer: Scope) -> Col | exp.Expression:
+    def _find(id: ColumnId, own: Scope, outer: Scope) -> Col | exp.Expr:
         ref = own.get(id)
         if ref is None:
             ref = outer.get(id)

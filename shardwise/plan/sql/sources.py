@@ -79,7 +79,7 @@ def source(render: Renderer, node: Node, outer: Scope) -> Block:
     raise InternalError(f"no SQL is known for a {type(node).__name__}")
 
 
-def _from(render: Renderer, node: Node, rel: str, item: exp.Expression, names: Sequence[str]) -> Block:
+def _from(render: Renderer, node: Node, rel: str, item: exp.Expr, names: Sequence[str]) -> Block:
     """A block that reads one item. It gets an alias, unless it is called that anyway."""
     own_name = item.name if type(item) is exp.Table else ""
     alias = render.alias_of_stream(rel) if isinstance(node, Gather) else render.alias(rel)
@@ -132,7 +132,7 @@ def _cte_ref(render: Renderer, node: CteRef) -> Block:
 
 
 def _empty(node: Empty) -> Block:
-    columns: dict[ColumnId, Col | exp.Expression] = {}
+    columns: dict[ColumnId, Col | exp.Expr] = {}
     for output in node.columns:
         columns[output.id] = exp.Null() if output.type is None else null_of(output.type)
     return Block(
@@ -178,7 +178,7 @@ def _function(render: Renderer, node: TableFunction, outer: Scope) -> Block:
     if type(call) is exp.Explode:
         call = exp.Unnest(expressions=[call.this])
     if isinstance(call, exp.Unnest):
-        item: exp.Expression = call
+        item: exp.Expr = call
         ordinality = call.args.get("offset")
         if isinstance(ordinality, exp.Identifier):
             # The generator appends this name to the alias's columns; we name them all ourselves.
@@ -230,7 +230,7 @@ def _raw(render: Renderer, node: Raw, outer: Scope) -> Block:
     return Block(outputs=[output.id for output in node.columns], rel=node.rel, raw=query)
 
 
-def _raw_item(render: Renderer, node: Node, outer: Scope) -> exp.Expression:
+def _raw_item(render: Renderer, node: Node, outer: Scope) -> exp.Expr:
     if isinstance(node, (Scan, Gather, Local)):
         item = render.item(node)
         item.meta[RAW] = True

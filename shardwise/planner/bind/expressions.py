@@ -15,7 +15,7 @@ from shardwise.planner.bind.unmodelled import Unmodelled
 if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder
 
-Lookup = Callable[[exp.Column], exp.Expression]
+Lookup = Callable[[exp.Column], exp.Expr]
 
 # Forms that the nodes do not model; a statement with one is kept whole.
 _UNMODELLED: dict[type, str] = {
@@ -36,7 +36,7 @@ class Expressions:
         self.lookup = lookup or self.column_first
         self._locals: list[str] = []
 
-    def bind(self, expr: exp.Expression) -> exp.Expression:
+    def bind(self, expr: exp.Expr) -> exp.Expr:
         """A bound copy of `expr`."""
         kind = type(expr)
         if kind is exp.Column:
@@ -53,7 +53,7 @@ class Expressions:
             return constant
         return self._copy(expr)
 
-    def column_first(self, column: exp.Column) -> exp.Expression:
+    def column_first(self, column: exp.Column) -> exp.Expr:
         """A column of FROM, else a select item's alias, else a column from outside."""
         if not self.scope.has(column):
             alias = self.scope.alias(column)
@@ -61,17 +61,17 @@ class Expressions:
                 return operand(alias)
         return self.scope.resolve(column)
 
-    def _copy(self, expr: exp.Expression) -> exp.Expression:
+    def _copy(self, expr: exp.Expr) -> exp.Expr:
         return type(expr)(**{key: self._value(value) for key, value in expr.args.items()})
 
     def _value(self, value: Any) -> Any:
-        if isinstance(value, exp.Expression):
+        if isinstance(value, exp.Expr):
             return self.bind(value)
         if type(value) is list:
             return [self._value(item) for item in value]
         return value
 
-    def _column(self, column: exp.Column) -> exp.Expression:
+    def _column(self, column: exp.Column) -> exp.Expr:
         if isinstance(column.this, exp.Star):
             raise Unmodelled("* inside an expression")
         parts = column.parts
@@ -87,13 +87,13 @@ class Expressions:
             raise Unmodelled("a whole row as a value")
         return self.lookup(column)
 
-    def _subquery(self, query: exp.Expression) -> exp.Expression:
+    def _subquery(self, query: exp.Expr) -> exp.Expr:
         return subplan(self.binder.subquery(query, self.scope))
 
-    def _exists(self, expr: exp.Expression) -> exp.Expression:
+    def _exists(self, expr: exp.Expr) -> exp.Expr:
         return exp.Exists(this=self._subquery(expr.this))
 
-    def _in(self, expr: exp.Expression) -> exp.Expression:
+    def _in(self, expr: exp.Expr) -> exp.Expr:
         query = expr.args.get("query")
         if query is not None:
             return exp.In(this=self.bind(expr.this), query=self._subquery(query))
@@ -101,7 +101,7 @@ class Expressions:
             raise Unmodelled("IN UNNEST")
         return self.binder.parameters.expand_in(self._copy(expr))
 
-    def _quantified(self, expr: exp.Expression) -> exp.Expression:
+    def _quantified(self, expr: exp.Expr) -> exp.Expr:
         inner = expr.this
         if isinstance(inner, exp.Paren):
             inner = inner.this
@@ -109,15 +109,17 @@ class Expressions:
             return type(expr)(this=self._subquery(inner))
         return self._copy(expr)
 
-    def _lambda(self, expr: exp.Expression) -> exp.Expression:
+    def _lambda(self, expr: exp.Expr) -> exp.Expr:
         names = [e.name.lower() for e in expr.expressions]
         return self._with_locals(names, lambda: self._copy(expr))
 
-    def _comprehension(self, expr: exp.Expression) -> exp.Expression:
+    def _comprehension(self, expr: exp.Expr) -> exp.Expr:
         bound = {"iterator": self.bind(expr.args["iterator"])}
-        names = [n.name.lower() for n in (expr.args.get("expression"), expr.args.get("position")) if n is not None]
+        names = [
+            n.name.lower() for n in (expr.args.get("expression"), expr.args.get("position")) if n is not None
+        ]
 
-        def inside() -> exp.Expression:
+        def inside() -> exp.Expr:
             for key in ("this", "condition"):
                 if expr.args.get(key) is not None:
                     bound[key] = self.bind(expr.args[key])
@@ -126,34 +128,34 @@ class Expressions:
 
         return self._with_locals(names, inside)
 
-    def _with_locals(self, names: list[str], make: Callable[[], exp.Expression]) -> exp.Expression:
+    def _with_locals(self, names: list[str], make: Callable[[], exp.Expr]) -> exp.Expr:
         self._locals.extend(names)
         try:
             return make()
         finally:
             del self._locals[len(self._locals) - len(names) :]
 
-    def _dot(self, expr: exp.Expression) -> exp.Expression:
+    def _dot(self, expr: exp.Expr) -> exp.Expr:
         if isinstance(expr.this, exp.Identifier) or not isinstance(expr.expression, exp.Identifier):
             raise Unmodelled("a chained function call")
         name = exp.Literal.string(expr.expression.name)
         return exp.Anonymous(this="struct_extract", expressions=[self.bind(expr.this), name])
 
-    def _count(self, expr: exp.Expression) -> exp.Expression:
+    def _count(self, expr: exp.Expr) -> exp.Expr:
         if isinstance(expr.this, exp.Star):
             if any(expr.this.args.values()):
                 raise Unmodelled("count(* EXCLUDE …)")
             return expr.copy()
         return self._copy(expr)
 
-    def _window(self, expr: exp.Expression) -> exp.Expression:
+    def _window(self, expr: exp.Expr) -> exp.Expr:
         return self._copy(self.binder.named_window(expr))
 
-    def _placeholder(self, expr: exp.Expression) -> exp.Expression:
+    def _placeholder(self, expr: exp.Expr) -> exp.Expr:
         return self.binder.parameters.use(expr)
 
 
-_SPECIAL: dict[type, Callable[[Expressions, exp.Expression], exp.Expression]] = {
+_SPECIAL: dict[type, Callable[[Expressions, exp.Expr], exp.Expr]] = {
     exp.Subquery: lambda self, e: self._subquery(e),
     exp.Exists: Expressions._exists,
     exp.In: Expressions._in,
@@ -171,10 +173,9 @@ _SPECIAL: dict[type, Callable[[Expressions, exp.Expression], exp.Expression]] = 
 }
 
 
-
-def _local(column: exp.Column) -> exp.Expression:
+def _local(column: exp.Column) -> exp.Expr:
     """A lambda's or comprehension's own variable, or a field of it: no column of any relation."""
-    expr: exp.Expression = column.parts[0].copy()
+    expr: exp.Expr = column.parts[0].copy()
     for part in column.parts[1:]:
         expr = exp.Dot(this=expr, expression=part.copy())
     return expr

@@ -30,7 +30,7 @@ class Names:
         return name
 
 
-def name_of(expr: exp.Expression) -> str:
+def name_of(expr: exp.Expr) -> str:
     """The name that DuckDB gives an unnamed column, as near as the parsed form allows.
 
     Exact for columns, fields and simple calls. A result's names come from DuckDB itself; this
@@ -47,7 +47,7 @@ def name_of(expr: exp.Expression) -> str:
     return _text(expr)
 
 
-def _text(expr: exp.Expression) -> str:
+def _text(expr: exp.Expr) -> str:
     if isinstance(expr, exp.Count) and isinstance(expr.this, exp.Star):
         return "count_star()"
     if isinstance(expr, exp.Paren):

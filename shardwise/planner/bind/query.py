@@ -77,7 +77,7 @@ class Binder:
     windows: dict[str, exp.Window] = field(default_factory=dict)
     views_open: tuple[str, ...] = ()
 
-    def query(self, ast: exp.Expression, outer: Scope | None) -> Bound:
+    def query(self, ast: exp.Expr, outer: Scope | None) -> Bound:
         """Any query expression."""
         from shardwise.planner.bind.select import bind_select
 
@@ -95,19 +95,20 @@ class Binder:
             return self.query(exp.select("*").from_(ast.copy()), outer)
         raise Unmodelled(f"a {ast.key} as a query")
 
-    def subquery(self, ast: exp.Expression, outer: Scope) -> Node:
+    def subquery(self, ast: exp.Expr, outer: Scope) -> Node:
         """A query inside an expression."""
         return self.query(ast, outer).node
 
     def values(self, ast: exp.Values, outer: Scope | None) -> Bound:
         bind = Expressions(self, Scope(FromItem(NOTHING, (), ()), outer)).bind
         rows = tuple(
-            tuple(bind(e) for e in (row.expressions if isinstance(row, exp.Tuple) else [row])) for row in ast.expressions
+            tuple(bind(e) for e in (row.expressions if isinstance(row, exp.Tuple) else [row]))
+            for row in ast.expressions
         )
         names = tuple(f"col{i}" for i in range(len(rows[0])))
         return Bound(Values(rel=self.names.fresh("values"), names=names, rows=rows), names)
 
-    def named_window(self, window: exp.Expression) -> exp.Expression:
+    def named_window(self, window: exp.Expr) -> exp.Expr:
         """`OVER w` and `OVER (w ORDER BY …)` with the named window's parts filled in."""
         name = window.args.get("alias")
         if name is None:
@@ -123,7 +124,7 @@ class Binder:
 
     # WITH
 
-    def _with(self, ast: exp.Expression, outer: Scope | None) -> Bound:
+    def _with(self, ast: exp.Expr, outer: Scope | None) -> Bound:
         clause = ast.args["with_"]
         body = ast.copy()
         body.set("with_", None)
@@ -183,7 +184,9 @@ class Binder:
         name = self.names.fresh(cte.alias)
         rel = self.names.fresh(cte.alias)
         here = Bound(
-            CteRef(name=name, rel=rel, columns=tuple(Output(ColumnId(rel, n)) for n in unique_names(base.names))),
+            CteRef(
+                name=name, rel=rel, columns=tuple(Output(ColumnId(rel, n)) for n in unique_names(base.names))
+            ),
             base.names,
         )
         inner = replace(definition, shared=name, bound=here)
@@ -223,7 +226,9 @@ class Binder:
         flat: list[Node] = []
         for arm in arms:
             inner = arm.node
-            mergeable = kind == "union" and isinstance(inner, SetOp) and inner.kind == kind and inner.all == all_
+            mergeable = (
+                kind == "union" and isinstance(inner, SetOp) and inner.kind == kind and inner.all == all_
+            )
             if mergeable and (all_ or arm is arms[0]):
                 flat.extend(inner.inputs)
             else:
@@ -244,12 +249,14 @@ class Binder:
                 Item(name, column(known[name.lower()]) if name.lower() in known else exp.Null())
                 for name in unique_names(names)
             )
-            aligned.append(Bound(Project(input=arm.node, rel=self.names.fresh("named"), items=items), tuple(names)))
+            aligned.append(
+                Bound(Project(input=arm.node, rel=self.names.fresh("named"), items=items), tuple(names))
+            )
         return aligned
 
     # ORDER BY and LIMIT after a set operation or parentheses
 
-    def _ordered(self, bound: Bound, ast: exp.Expression, outer: Scope | None) -> Bound:
+    def _ordered(self, bound: Bound, ast: exp.Expr, outer: Scope | None) -> Bound:
         node = bound.node
         order = ast.args.get("order")
         if order is not None:
@@ -276,7 +283,7 @@ class Binder:
             raise Unmodelled("a correlated subquery in ORDER BY after a set operation")
         return Sort(input=bound.node, keys=tuple(keys))
 
-    def limited(self, node: Node, ast: exp.Expression, outer: Scope | None) -> Node:
+    def limited(self, node: Node, ast: exp.Expr, outer: Scope | None) -> Node:
         limit, offset = ast.args.get("limit"), ast.args.get("offset")
         if limit is None and offset is None:
             return node
@@ -306,7 +313,7 @@ class Binder:
             self.ctes, self.views_open, self.windows = saved
 
 
-def parse_view(sql: str) -> exp.Expression:
+def parse_view(sql: str) -> exp.Expr:
     return sqlglot.parse_one(sql, read="duckdb")
 
 
@@ -317,36 +324,42 @@ def rename(bound: Bound, columns: list[str]) -> Bound:
     return Bound(bound.node, tuple(columns) + bound.names[len(columns) :])
 
 
-def sort_key(ordered: exp.Expression, expr: exp.Expression) -> SortKey:
+def sort_key(ordered: exp.Expr, expr: exp.Expr) -> SortKey:
     """DuckDB's default is NULLS LAST, ascending and descending; sqlglot fills in what was not written."""
     descending = bool(ordered.args.get("desc"))
     return SortKey(expr, descending, bool(ordered.args.get("nulls_first")))
 
 
-def ordinal(expr: exp.Expression) -> int | None:
+def ordinal(expr: exp.Expr) -> int | None:
     """`ORDER BY 2`: the 2."""
-    return int(expr.name) if isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit() else None
+    return (
+        int(expr.name)
+        if isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit()
+        else None
+    )
 
 
-def is_order_by_all(ordered: exp.Expression) -> bool:
+def is_order_by_all(ordered: exp.Expr) -> bool:
     return isinstance(ordered.this, exp.Var) and ordered.this.name.upper() == "ALL"
 
 
-def _plans(expr: exp.Expression) -> Iterator[Node]:
+def _plans(expr: exp.Expr) -> Iterator[Node]:
     for subquery in expr.find_all(exp.Subquery):
         if "plan" in subquery.args:
             yield subquery.args["plan"]
 
 
-def _modifiers(ast: exp.Expression) -> bool:
-    return any(ast.args.get(key) is not None for key in ("order", "limit", "offset", "sample", "with_", "alias"))
+def _modifiers(ast: exp.Expr) -> bool:
+    return any(
+        ast.args.get(key) is not None for key in ("order", "limit", "offset", "sample", "with_", "alias")
+    )
 
 
-def _mentions(ast: exp.Expression, name: str) -> bool:
+def _mentions(ast: exp.Expr, name: str) -> bool:
     return any(t.name.lower() == name.lower() and not t.db for t in ast.find_all(exp.Table))
 
 
-def _count_mentions(clause: exp.Expression, body: exp.Expression, cte: exp.CTE) -> int:
+def _count_mentions(clause: exp.Expr, body: exp.Expr, cte: exp.CTE) -> int:
     """How often a CTE may be read: an upper bound, through the other CTEs too."""
     name = cte.alias.lower()
     parts = [body, *(c.this for c in clause.expressions if c is not cte)]

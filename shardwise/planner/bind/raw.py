@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder, Bound
 
 
-def bind_whole(binder: Binder, ast: exp.Expression, what: str) -> Bound:
+def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> Bound:
     """A Raw over the tables that `ast` reads, each reference a table of its own.
 
     The tables' own columns are all there; what the statement does with them is the engine's to say.
@@ -26,7 +26,9 @@ def bind_whole(binder: Binder, ast: exp.Expression, what: str) -> Bound:
     sql = ast.copy()
     tables: list[Node] = []
     for table in _references(sql):
-        item = bind_from(binder, exp.select("*").from_(exp.Table(this=table.this.copy(), db=table.args.get("db"))), None)
+        item = bind_from(
+            binder, exp.select("*").from_(exp.Table(this=table.this.copy(), db=table.args.get("db"))), None
+        )
         shown = tuple(o for o in item.node.outputs if o.id.name not in HIDDEN)
         tables.append(Keep(input=item.node, columns=shown))
         if not table.alias:
@@ -38,13 +40,13 @@ def bind_whole(binder: Binder, ast: exp.Expression, what: str) -> Bound:
     return Bound(Raw(rel=rel, sql=sql, tables=tuple(tables), columns=(), reason=what), ())
 
 
-def _refuse(ast: exp.Expression, what: str) -> None:
+def _refuse(ast: exp.Expr, what: str) -> None:
     for column in ast.find_all(exp.Column):
         if column.name.lower() in HIDDEN:
             raise Unplannable(f'"{column.name}" cannot be read in a statement with {what}')
 
 
-def _references(sql: exp.Expression) -> list[exp.Table]:
+def _references(sql: exp.Expr) -> list[exp.Table]:
     """The tables that are no WITH item in sight (a WITH item hides a table of its name everywhere below)."""
     found = []
     for table in sql.find_all(exp.Table):
@@ -59,7 +61,7 @@ def _references(sql: exp.Expression) -> list[exp.Table]:
 def _ctes_in_sight(table: exp.Table) -> set[str]:
     """In a WITH, an item sees those before it, and itself only if the WITH is recursive."""
     names: set[str] = set()
-    child: exp.Expression = table
+    child: exp.Expr = table
     node = table.parent
     while node is not None:
         if isinstance(node, exp.With):
@@ -75,11 +77,10 @@ def _ctes_in_sight(table: exp.Table) -> set[str]:
     return names
 
 
-def _with_values(binder: Binder, sql: exp.Expression) -> exp.Expression:
-    def swap(part: exp.Expression) -> exp.Expression:
+def _with_values(binder: Binder, sql: exp.Expr) -> exp.Expr:
+    def swap(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Placeholder | exp.Parameter):
             return binder.parameters.use(part)
         return binder.context.value_of(part) or part
 
     return sql.transform(swap)
-

@@ -22,7 +22,7 @@ class Named:
     """A column under the name the user knows it by, and how it is read."""
 
     name: str
-    expr: exp.Expression
+    expr: exp.Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Relation:
     hidden: tuple[Named, ...] = ()
     schema: str | None = None
 
-    def column(self, name: str) -> exp.Expression | None:
+    def column(self, name: str) -> exp.Expr | None:
         lowered = name.lower()
         return next((c.expr for c in (*self.columns, *self.hidden) if c.name.lower() == lowered), None)
 
@@ -58,9 +58,9 @@ class Scope:
 
     item: FromItem
     outer: Scope | None = None
-    aliases: dict[str, exp.Expression] = field(default_factory=dict)
+    aliases: dict[str, exp.Expr] = field(default_factory=dict)
 
-    def resolve(self, column: exp.Column) -> exp.Expression:
+    def resolve(self, column: exp.Column) -> exp.Expr:
         """The bound form of a column the user wrote: a column, or a field of a struct column."""
         parts = [part.name for part in column.parts]
         scope: Scope | None = self
@@ -71,7 +71,7 @@ class Scope:
             scope = scope.outer
         raise self._unknown(column, parts)
 
-    def alias(self, column: exp.Column) -> exp.Expression | None:
+    def alias(self, column: exp.Column) -> exp.Expr | None:
         """The select item that an unqualified name is the alias of."""
         return self.aliases.get(column.name.lower()) if len(column.parts) == 1 else None
 
@@ -82,7 +82,7 @@ class Scope:
     def is_relation(self, name: str) -> bool:
         return any(r.alias.lower() == name.lower() for r in self.item.relations)
 
-    def _local(self, parts: list[str], column: exp.Column) -> exp.Expression | None:
+    def _local(self, parts: list[str], column: exp.Column) -> exp.Expr | None:
         if len(parts) == 1:
             return self._unqualified(parts[0], column)
         for relation in self.item.relations:
@@ -97,7 +97,7 @@ class Scope:
         found = self._unqualified(parts[0], column)
         return None if found is None else _field(found, parts[1:])
 
-    def _unqualified(self, name: str, column: exp.Column) -> exp.Expression | None:
+    def _unqualified(self, name: str, column: exp.Column) -> exp.Expr | None:
         lowered = name.lower()
         found = [c.expr for c in self.item.star if c.name.lower() == lowered]
         if len(found) > 1:
@@ -105,13 +105,15 @@ class Scope:
             raise UnknownName(
                 f'column "{name}" is ambiguous: it is in {_listed(where)}',
                 reason=Reason.AMBIGUOUS_COLUMN,
-                hint=f'Write one of {", ".join(f"{w}.{name}" for w in where)}',
+                hint=f"Write one of {', '.join(f'{w}.{name}' for w in where)}",
                 position=position_of(column),
                 sqlstate="42702",
             )
         if found:
             return found[0]
-        hidden = [r.column(name) for r in self.item.relations if any(h.name.lower() == lowered for h in r.hidden)]
+        hidden = [
+            r.column(name) for r in self.item.relations if any(h.name.lower() == lowered for h in r.hidden)
+        ]
         return hidden[0] if len(hidden) == 1 else None
 
     def _unknown(self, column: exp.Column, parts: list[str]) -> ProgrammingError:
@@ -124,14 +126,16 @@ class Scope:
         return UnknownName(f'there is no column "{name}" here', hint=hint, position=position_of(column))
 
 
-def _field(expr: exp.Expression, fields: list[str]) -> exp.Expression:
+def _field(expr: exp.Expr, fields: list[str]) -> exp.Expr:
     """`s.f.g` of a struct column; DuckDB's struct_extract, which it is short for."""
     for name in fields:
         expr = exp.Anonymous(this="struct_extract", expressions=[expr.copy(), exp.Literal.string(name)])
     return expr
 
 
-def join_items(kind: str, left: FromItem, right: FromItem, node: Node, using: Mapping[str, exp.Expression]) -> FromItem:
+def join_items(
+    kind: str, left: FromItem, right: FromItem, node: Node, using: Mapping[str, exp.Expr]
+) -> FromItem:
     """The names after a join; `using` maps each joined name (lower case) to what it reads."""
     if kind in ("semi", "anti"):
         return FromItem(node, left.relations, left.star)
@@ -168,7 +172,7 @@ def _listed(names: list[str], word: str = "and") -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {word} {quoted[-1]}"
 
 
-def position_of(node: exp.Expression) -> Position | None:
+def position_of(node: exp.Expr) -> Position | None:
     """Where the user wrote this name (sqlglot keeps positions on identifiers only)."""
     for identifier in node.find_all(exp.Identifier):
         meta = identifier.meta

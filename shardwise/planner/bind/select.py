@@ -38,7 +38,18 @@ from shardwise.planner.bind.unmodelled import Unmodelled
 if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder, Bound
 
-_UNMODELLED_CLAUSES = ("sample", "into", "match", "cluster", "distribute", "sort", "connect", "prewhere", "kind", "hint")
+_UNMODELLED_CLAUSES = (
+    "sample",
+    "into",
+    "match",
+    "cluster",
+    "distribute",
+    "sort",
+    "connect",
+    "prewhere",
+    "kind",
+    "hint",
+)
 
 
 @dataclass
@@ -46,7 +57,7 @@ class SelectItem:
     """One output: the user's name for it, and the bound expression before aggregates are lifted out."""
 
     name: str
-    expr: exp.Expression
+    expr: exp.Expr
     is_alias: bool = False
 
 
@@ -101,7 +112,9 @@ def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> Bound:
     width = len(block.items)
     selected, sort_exprs = exprs[:width], exprs[width : width + len(order)]
     on_exprs = exprs[width + len(order) :] if distinct_on is not None else None
-    node = _project(block, selected, [(k, e, i) for (k, i), e in zip(order, sort_exprs, strict=True)], on_exprs)
+    node = _project(
+        block, selected, [(k, e, i) for (k, i), e in zip(order, sort_exprs, strict=True)], on_exprs
+    )
     return Bound(node, tuple(i.name for i in block.items))
 
 
@@ -128,14 +141,14 @@ def _select_items(block: Block) -> list[SelectItem]:
     return items
 
 
-def _column_name(bound: exp.Expression, raw: exp.Expression) -> str:
+def _column_name(bound: exp.Expr, raw: exp.Expr) -> str:
     """A column keeps the name it was made with, whatever letter case the user wrote."""
     if isinstance(raw, exp.Column) and type(bound) is exp.Column and bound.name.lower() == raw.name.lower():
         return bound.name
     return name_of(raw)
 
 
-def _star(raw: exp.Expression) -> exp.Star | None:
+def _star(raw: exp.Expr) -> exp.Star | None:
     if isinstance(raw, exp.Star):
         return raw
     if isinstance(raw, exp.Column) and isinstance(raw.this, exp.Star):
@@ -155,7 +168,9 @@ def _expanded(block: Block, star: exp.Star, table: str | None) -> list[SelectIte
     for name in _listed_names(star, "except_"):
         if all(c.name.lower() != name.lower() for c in columns):
             known = [c.name for c in columns]
-            raise UnknownName(f'EXCLUDE names "{name}", which * does not have', hint=did_you_mean(name, known))
+            raise UnknownName(
+                f'EXCLUDE names "{name}", which * does not have', hint=did_you_mean(name, known)
+            )
         columns = [c for c in columns if c.name.lower() != name.lower()]
     binder = Expressions(block.binder, block.scope)
     replaced = {a.alias.lower(): binder.bind(a.this) for a in star.args.get("replace") or ()}
@@ -168,7 +183,8 @@ def _expanded(block: Block, star: exp.Star, table: str | None) -> list[SelectIte
     if not isinstance(star.parent, exp.Select | exp.Column):
         raise Unmodelled("* with an alias")
     return [
-        SelectItem(renamed.get(c.name.lower(), c.name), replaced.get(c.name.lower(), c.expr.copy())) for c in columns
+        SelectItem(renamed.get(c.name.lower(), c.name), replaced.get(c.name.lower(), c.expr.copy()))
+        for c in columns
     ]
 
 
@@ -223,7 +239,7 @@ def _item_named(block: Block, name: str) -> int | None:
     return None
 
 
-def _distinct_on(block: Block) -> list[exp.Expression] | None:
+def _distinct_on(block: Block) -> list[exp.Expr] | None:
     distinct = block.ast.args.get("distinct")
     if distinct is None or distinct.args.get("on") is None:
         return None
@@ -241,7 +257,7 @@ def _distinct_on(block: Block) -> list[exp.Expression] | None:
 # GROUP BY and HAVING
 
 
-def _aggregate(block: Block, exprs: list[exp.Expression]) -> tuple[list[exp.Expression], exp.Expression | None]:
+def _aggregate(block: Block, exprs: list[exp.Expr]) -> tuple[list[exp.Expr], exp.Expr | None]:
     """Puts an Aggregate on the block if it groups; returns the expressions over its outputs, and HAVING."""
     group = block.ast.args.get("group")
     having = block.ast.args.get("having")
@@ -260,7 +276,7 @@ def _aggregate(block: Block, exprs: list[exp.Expression]) -> tuple[list[exp.Expr
     return lifted[: len(exprs)], lifted[-1] if bound_having is not None else None
 
 
-def _has_aggregate(expr: exp.Expression) -> bool:
+def _has_aggregate(expr: exp.Expr) -> bool:
     """Whether an aggregate of this block is computed in it: one that is no window function itself."""
     if isinstance(expr, exp.Window):
         inner = _window_call(expr)
@@ -271,17 +287,17 @@ def _has_aggregate(expr: exp.Expression) -> bool:
     return any(_has_aggregate(e) for e in _expressions_in(list(expr.args.values())))
 
 
-def _expressions_in(values: list[object]) -> list[exp.Expression]:
-    found: list[exp.Expression] = []
+def _expressions_in(values: list[object]) -> list[exp.Expr]:
+    found: list[exp.Expr] = []
     for value in values:
-        if isinstance(value, exp.Expression):
+        if isinstance(value, exp.Expr):
             found.append(value)
         elif isinstance(value, list):
             found += _expressions_in(value)
     return found
 
 
-def _window_call(window: exp.Expression) -> exp.Expression:
+def _window_call(window: exp.Expr) -> exp.Expr:
     """The function of a window call, inside its FILTER and IGNORE NULLS."""
     inner = window.this
     while isinstance(inner, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
@@ -289,19 +305,21 @@ def _window_call(window: exp.Expression) -> exp.Expression:
     return inner
 
 
-def _group_keys(
-    block: Block, group: exp.Group
-) -> tuple[list[exp.Expression], tuple[tuple[int, ...], ...] | None]:
+def _group_keys(block: Block, group: exp.Group) -> tuple[list[exp.Expr], tuple[tuple[int, ...], ...] | None]:
     if group.args.get("all"):
         keys = []
         for item in block.items:
-            if not _has_aggregate(item.expr) and not _is_constant(item.expr) and not _is_among(item.expr, keys):
+            if (
+                not _has_aggregate(item.expr)
+                and not _is_constant(item.expr)
+                and not _is_among(item.expr, keys)
+            ):
                 keys.append(item.expr)
         return keys, None
     keys = []
     alternatives: list[list[tuple[int, ...]]] = []
 
-    def position(raw: exp.Expression) -> int:
+    def position(raw: exp.Expr) -> int:
         bound = _group_key(block, raw)
         for n, key in enumerate(keys):
             if same(key, bound):
@@ -321,23 +339,29 @@ def _group_keys(
         raise Unmodelled("this form of grouping sets")
     if plain:
         return keys, None
-    sets = tuple(tuple(dict.fromkeys(p for part in choice for p in part)) for choice in product(*alternatives))
+    sets = tuple(
+        tuple(dict.fromkeys(p for part in choice for p in part)) for choice in product(*alternatives)
+    )
     return keys, sets
 
 
-def _is_among(expr: exp.Expression, others: list[exp.Expression]) -> bool:
+def _is_among(expr: exp.Expr, others: list[exp.Expr]) -> bool:
     return any(same(expr, other) for other in others)
 
 
-def _is_constant(expr: exp.Expression) -> bool:
+def _is_constant(expr: exp.Expr) -> bool:
     return isinstance(expr, exp.Literal | exp.Null | exp.Boolean)
 
 
-def _grouping_sets(raw: exp.Expression, position) -> list[tuple[int, ...]]:  # type: ignore[no-untyped-def]
+def _grouping_sets(raw: exp.Expr, position) -> list[tuple[int, ...]]:  # type: ignore[no-untyped-def]
     if isinstance(raw, exp.GroupingSets):
         sets: list[tuple[int, ...]] = []
         for part in raw.expressions:
-            sets += _grouping_sets(part, position) if isinstance(part, exp.Rollup | exp.Cube) else [_set(part, position)]
+            sets += (
+                _grouping_sets(part, position)
+                if isinstance(part, exp.Rollup | exp.Cube)
+                else [_set(part, position)]
+            )
         return sets
     members = [_set(part, position) for part in raw.expressions]
     if isinstance(raw, exp.Rollup):
@@ -346,13 +370,13 @@ def _grouping_sets(raw: exp.Expression, position) -> list[tuple[int, ...]]:  # t
     return [sum((m for m, use in zip(members, c, strict=True) if use), ()) for c in chosen]
 
 
-def _set(part: exp.Expression, position) -> tuple[int, ...]:  # type: ignore[no-untyped-def]
+def _set(part: exp.Expr, position) -> tuple[int, ...]:  # type: ignore[no-untyped-def]
     if isinstance(part, exp.Tuple):
         return tuple(position(e) for e in part.expressions)
     return (position(part.this if isinstance(part, exp.Paren) else part),)
 
 
-def _group_key(block: Block, raw: exp.Expression) -> exp.Expression:
+def _group_key(block: Block, raw: exp.Expr) -> exp.Expr:
     """GROUP BY 1 means the first select item; a bare name is a column before it is an alias."""
     from shardwise.planner.bind.query import ordinal
 
@@ -370,10 +394,10 @@ def _group_key(block: Block, raw: exp.Expression) -> exp.Expression:
     return bound
 
 
-def _bind_having(block: Block, raw: exp.Expression, keys: list[exp.Expression]) -> exp.Expression:
+def _bind_having(block: Block, raw: exp.Expr, keys: list[exp.Expr]) -> exp.Expr:
     """In HAVING a bare name is a grouped column, else an alias, else (in an aggregate) a column."""
 
-    def lookup(written: exp.Column) -> exp.Expression:
+    def lookup(written: exp.Column) -> exp.Expr:
         alias = block.scope.alias(written)
         if block.scope.has(written):
             found = block.scope.resolve(written)
@@ -384,7 +408,7 @@ def _bind_having(block: Block, raw: exp.Expression, keys: list[exp.Expression]) 
     return Expressions(block.binder, block.scope, lookup).bind(raw)
 
 
-def _inside_aggregate(written: exp.Expression, root: exp.Expression) -> bool:
+def _inside_aggregate(written: exp.Expr, root: exp.Expr) -> bool:
     above = written.parent
     while above is not None and above is not root.parent:
         if is_aggregate(above):
@@ -396,7 +420,7 @@ def _inside_aggregate(written: exp.Expression, root: exp.Expression) -> bool:
 class _Lift:
     """Moves a block's aggregate calls into its Aggregate, and reads group keys from there."""
 
-    def __init__(self, block: Block, keys: list[exp.Expression]) -> None:
+    def __init__(self, block: Block, keys: list[exp.Expr]) -> None:
         self.block = block
         self.rel = block.binder.names.fresh("agg")
         self.raw_keys = keys
@@ -409,14 +433,18 @@ class _Lift:
             if type(e) is exp.Column
         }
 
-    def lift(self, expr: exp.Expression, hint: str | None = None) -> exp.Expression:
+    def lift(self, expr: exp.Expr, hint: str | None = None) -> exp.Expr:
         """`expr` over the Aggregate's outputs."""
         for raw, item in zip(self.raw_keys, self.keys, strict=True):
             if same(raw, expr):
                 return column(ColumnId(self.rel, item.name))
         if isinstance(expr, exp.Window):
             return self._window(expr)
-        if is_aggregate(expr) or isinstance(expr, exp.Grouping) or expr.name.lower() in ("grouping", "grouping_id"):
+        if (
+            is_aggregate(expr)
+            or isinstance(expr, exp.Grouping)
+            or expr.name.lower() in ("grouping", "grouping_id")
+        ):
             if type(expr) is not exp.Column:
                 return self._call(expr, hint)
         plan = plan_of(expr)
@@ -430,13 +458,13 @@ class _Lift:
         return type(expr)(**{key: self._value(value) for key, value in expr.args.items()})
 
     def _value(self, value: object) -> object:
-        if isinstance(value, exp.Expression):
+        if isinstance(value, exp.Expr):
             return self.lift(value)
         if type(value) is list:
             return [self._value(item) for item in value]
         return value
 
-    def _window(self, window: exp.Expression) -> exp.Expression:
+    def _window(self, window: exp.Expr) -> exp.Expr:
         """The window's function stays; aggregates among its arguments are lifted."""
         inner = _window_call(window)
 
@@ -451,7 +479,7 @@ class _Lift:
 
         return exp.Window(**{k: swap(v) if k == "this" else self._value(v) for k, v in window.args.items()})
 
-    def _call(self, call: exp.Expression, hint: str | None) -> exp.Expression:
+    def _call(self, call: exp.Expr, hint: str | None) -> exp.Expr:
         for item in self.calls:
             if same(item.expr, call):
                 return column(ColumnId(self.rel, item.name))
@@ -464,7 +492,7 @@ class _Lift:
         self.calls.append(Item(name, call.copy()))
         return column(ColumnId(self.rel, name))
 
-    def _ungrouped(self, expr: exp.Column) -> exp.Expression:
+    def _ungrouped(self, expr: exp.Column) -> exp.Expr:
         id = ColumnId(expr.table, expr.name)
         if id in self.block.own:
             raise ProgrammingError(
@@ -481,7 +509,7 @@ class _Lift:
         return names[-1]
 
 
-def _innermost(call: exp.Expression) -> exp.Expression:
+def _innermost(call: exp.Expr) -> exp.Expr:
     while isinstance(call, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         call = call.this
     return call
@@ -494,12 +522,12 @@ def _plain_name(name: str | None) -> str | None:
 # Windows and QUALIFY
 
 
-def _windows(block: Block, everything: list[exp.Expression]) -> list[exp.Expression]:
+def _windows(block: Block, everything: list[exp.Expr]) -> list[exp.Expr]:
     """Moves window calls into a Window; returns the expressions over its outputs."""
     rel = None
     items: list[Item] = []
 
-    def lift(part: exp.Expression) -> exp.Expression:
+    def lift(part: exp.Expr) -> exp.Expr:
         nonlocal rel
         if not isinstance(part, exp.Window):
             return part
@@ -523,9 +551,9 @@ def _windows(block: Block, everything: list[exp.Expression]) -> list[exp.Express
 
 def _project(
     block: Block,
-    selected: list[exp.Expression],
-    order: list[tuple[SortKey, exp.Expression, int | None]],
-    on: list[exp.Expression] | None,
+    selected: list[exp.Expr],
+    order: list[tuple[SortKey, exp.Expr, int | None]],
+    on: list[exp.Expr] | None,
 ) -> Node:
     binder = block.binder
     rel = binder.names.fresh("q")
@@ -533,8 +561,10 @@ def _project(
     items = [Item(n, e) for n, e in zip(names, selected, strict=True)]
     hidden: list[Item] = []
 
-    def hide(expr: exp.Expression) -> exp.Expression:
-        if isinstance(expr, exp.Collate):  # a collation belongs to the comparison, it does not travel with a value
+    def hide(expr: exp.Expr) -> exp.Expr:
+        if isinstance(
+            expr, exp.Collate
+        ):  # a collation belongs to the comparison, it does not travel with a value
             return exp.Collate(this=hide(expr.this), expression=expr.expression.copy())
         for item in (*items, *hidden):
             if same(item.expr, expr):
@@ -543,7 +573,8 @@ def _project(
         return column(ColumnId(rel, hidden[-1].name))
 
     keys = tuple(
-        key._replace(expr=column(ColumnId(rel, names[n])) if n is not None else hide(expr)) for key, expr, n in order
+        key._replace(expr=column(ColumnId(rel, names[n])) if n is not None else hide(expr))
+        for key, expr, n in order
     )
     on_keys = tuple(hide(e) for e in on) if on is not None else None
     distinct = block.ast.args.get("distinct")

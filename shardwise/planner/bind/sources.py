@@ -40,7 +40,7 @@ def bind_from(binder: Binder, select: exp.Select, outer: Scope | None) -> FromIt
     if select.args.get("laterals"):
         raise Unmodelled("LATERAL VIEW")
     groups: list[list[exp.Join]] = [[]]
-    firsts: list[exp.Expression] = [clause.this]
+    firsts: list[exp.Expr] = [clause.this]
     for join in select.args.get("joins") or ():
         if _is_comma(join):
             firsts.append(join.this)
@@ -59,7 +59,7 @@ def _is_comma(join: exp.Join) -> bool:
 
 
 def _chain(
-    binder: Binder, first: exp.Expression, joins: list[exp.Join], outer: Scope | None, before: FromItem | None
+    binder: Binder, first: exp.Expr, joins: list[exp.Join], outer: Scope | None, before: FromItem | None
 ) -> FromItem:
     """`first JOIN … JOIN …`; what stood before the comma is in scope of LATERAL only."""
     item = _item(binder, first, outer, before)
@@ -98,7 +98,7 @@ def _join(binder: Binder, join: exp.Join, left: FromItem, right: FromItem, outer
     using = _using_names(join, left, right)
     if using:
         return _join_using(kind, left, right, using, lateral)
-    on: tuple[exp.Expression, ...] = ()
+    on: tuple[exp.Expr, ...] = ()
     if join.args.get("on") is not None:
         both = FromItem(left.node, left.relations + right.relations, left.star + right.star)
         on = conjuncts(Expressions(binder, Scope(both, outer)).bind(join.args["on"]))
@@ -159,7 +159,7 @@ def _join_using(kind: JoinKind, left: FromItem, right: FromItem, names: list[str
     return join_items(kind, left, right, node, merged)
 
 
-def _item(binder: Binder, ast: exp.Expression, outer: Scope | None, before: FromItem | None) -> FromItem:
+def _item(binder: Binder, ast: exp.Expr, outer: Scope | None, before: FromItem | None) -> FromItem:
     """One thing in FROM. A subquery sees what stands before it (DuckDB: LATERAL is implied)."""
     if ast.args.get("sample") is not None:
         raise Unmodelled("SAMPLE")
@@ -169,8 +169,16 @@ def _item(binder: Binder, ast: exp.Expression, outer: Scope | None, before: From
     if isinstance(ast, exp.Table):
         item = _table(binder, ast, seen)
     elif isinstance(ast, exp.Lateral):
-        item = _derived(binder, ast.this, ast, seen) if isinstance(ast.this, exp.Query) else _function(binder, ast, seen)
-    elif isinstance(ast, exp.Subquery) and isinstance(ast.this, exp.Table | exp.Subquery) and not ast.args.get("with_"):
+        item = (
+            _derived(binder, ast.this, ast, seen)
+            if isinstance(ast.this, exp.Query)
+            else _function(binder, ast, seen)
+        )
+    elif (
+        isinstance(ast, exp.Subquery)
+        and isinstance(ast.this, exp.Table | exp.Subquery)
+        and not ast.args.get("with_")
+    ):
         item = _nested(binder, ast, outer, before)
     elif isinstance(ast, exp.Query):
         item = _derived(binder, ast.this if isinstance(ast, exp.Subquery) and _plain(ast) else ast, ast, seen)
@@ -195,17 +203,15 @@ def _nested(binder: Binder, ast: exp.Subquery, outer: Scope | None, before: From
     if not ast.alias:
         return item
     names = _alias_columns(ast)
-    star = tuple(
-        Named(names[i] if i < len(names) else c.name, c.expr) for i, c in enumerate(item.star)
-    )
+    star = tuple(Named(names[i] if i < len(names) else c.name, c.expr) for i, c in enumerate(item.star))
     return FromItem(item.node, (Relation(ast.alias, star),), star)
 
 
-def _derived(binder: Binder, query: exp.Expression, ast: exp.Expression, seen: Scope | None) -> FromItem:
+def _derived(binder: Binder, query: exp.Expr, ast: exp.Expr, seen: Scope | None) -> FromItem:
     return _from_bound(binder.query(query, seen), ast)
 
 
-def _from_bound(bound: Bound, ast: exp.Expression, default_alias: str = "") -> FromItem:
+def _from_bound(bound: Bound, ast: exp.Expr, default_alias: str = "") -> FromItem:
     """A query's columns under the alias: its own names made unique, then those the alias gives."""
     given = _alias_columns(ast)
     if len(given) > len(bound.names):
@@ -215,7 +221,7 @@ def _from_bound(bound: Bound, ast: exp.Expression, default_alias: str = "") -> F
     return FromItem(bound.node, (Relation(ast.alias or default_alias, columns),), columns)
 
 
-def _alias_columns(ast: exp.Expression) -> list[str]:
+def _alias_columns(ast: exp.Expr) -> list[str]:
     alias = ast.args.get("alias")
     return [c.name for c in alias.args.get("columns") or ()] if isinstance(alias, exp.TableAlias) else []
 
@@ -283,7 +289,7 @@ def _scan(binder: Binder, table: Table, ast: exp.Table) -> FromItem:
     return FromItem(node, (relation,), item.star)
 
 
-def _renamed(node: Node, ids: tuple[ColumnId, ...], ast: exp.Expression, name: str) -> FromItem:
+def _renamed(node: Node, ids: tuple[ColumnId, ...], ast: exp.Expr, name: str) -> FromItem:
     given = _alias_columns(ast)
     if len(given) > len(ids):
         raise Unmodelled("more column aliases than columns")
@@ -291,7 +297,7 @@ def _renamed(node: Node, ids: tuple[ColumnId, ...], ast: exp.Expression, name: s
     return FromItem(node, (Relation(ast.alias or name, columns),), columns)
 
 
-def _function(binder: Binder, ast: exp.Expression, seen: Scope | None) -> FromItem:
+def _function(binder: Binder, ast: exp.Expr, seen: Scope | None) -> FromItem:
     """range(…), generate_series(…), unnest(…): one column, named by the alias or the function."""
     call = ast if isinstance(ast, exp.Unnest) else ast.this
     if isinstance(call, exp.GenerateSeries):
@@ -309,7 +315,7 @@ def _function(binder: Binder, ast: exp.Expression, seen: Scope | None) -> FromIt
     scope = seen or Scope(FromItem(OneRow(), (), ()))
     binder_ = Expressions(binder, scope)
     if isinstance(call, exp.Unnest):
-        bound: exp.Expression = exp.Unnest(expressions=[binder_.bind(arguments[0])])
+        bound: exp.Expr = exp.Unnest(expressions=[binder_.bind(arguments[0])])
     elif isinstance(call, exp.Explode):
         bound = exp.Unnest(expressions=[binder_.bind(call.this)])
     else:
