@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, lru_cache
-from typing import Literal, NamedTuple, Self
+from functools import cached_property
+from typing import Final, Literal, NamedTuple, Self
 
 from sqlglot import exp
 
@@ -66,12 +66,12 @@ class Node:
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes this one reads, subqueries in expressions not among them."""
-        return tuple(node for name in names_of(type(self)) for node in _nodes(getattr(self, name)))
+        return tuple(node for name in field_names(self) for node in _nodes(getattr(self, name)))
 
     @cached_property
     def expressions(self) -> tuple[exp.Expr, ...]:
         """All expressions of this node itself."""
-        return tuple(e for name in names_of(type(self)) for e in _expressions(getattr(self, name)))
+        return tuple(e for name in field_names(self) for e in _expressions(getattr(self, name)))
 
     @cached_property
     def subplans(self) -> tuple[Node, ...]:
@@ -81,7 +81,7 @@ class Node:
 
     @cached_property
     def kinds(self) -> frozenset[type[Node]]:
-        """The classes of the nodes in the tree, subqueries' plans included: most passes look for one of them."""
+        """The classes of the tree's nodes, subqueries' plans included: most passes look for one of them."""
         below = (node.kinds for node in (*self.inputs, *self.subplans))
         return frozenset((type(self),)).union(*below)
 
@@ -102,13 +102,19 @@ class Node:
 
     def but(self, **changes: object) -> Self:
         """The same node with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        return replace(self, **changes)
 
 
-@lru_cache(maxsize=None)
-def names_of(kind: type[Node]) -> tuple[str, ...]:
-    """The names of a node class's fields."""
-    return tuple(f.name for f in fields(kind))
+_FIELDS: Final[dict[type, tuple[str, ...]]] = {}
+
+
+def field_names(node: Node) -> tuple[str, ...]:
+    """The names of the fields of the node's class."""
+    kind = type(node)
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _FIELDS[kind] = tuple(f.name for f in fields(node))
+    return names
 
 
 def _nodes(value: object) -> Iterator[Node]:
@@ -418,7 +424,7 @@ class Gather(Node):
 
 
 def _computed(rel: str, item: Item, source: Node) -> Output:
-    """A bare column keeps its declared type and collation; of the rest only what cannot be otherwise is said."""
+    """A bare column keeps its declared type and collation; of the rest, what cannot be otherwise is said."""
     expr = item.expr
     if type(expr) is exp.Column:
         wanted = ColumnId(expr.table, expr.name)

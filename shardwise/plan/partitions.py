@@ -230,7 +230,7 @@ def _string(text: str) -> str:
 
 
 def _unused_mark(query: exp.Query) -> str:
-    """A character sequence that no name or text of the query has (it is made of one of Unicode's private ones)."""
+    """Characters that no name or text of the query has (all of them one of Unicode's private ones)."""
     texts = [e.name for e in query.find_all(exp.Literal, exp.Identifier)]
     mark = "\ue000"
     while any(mark in text for text in texts):

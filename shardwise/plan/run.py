@@ -50,8 +50,8 @@ class Fragment:
     """One statement in logical names, and where it goes.
 
     `sql` is the text in logical names (as EXPLAIN shows it); `text(shard)` the text for one shard, in its
-    physical names: both are made when first asked for. `columns` are (name, declared type or None) in order: the
-    stream's names, and the types that Arrow loses (ENUM).
+    physical names: both are made when first asked for. `columns` are (name, declared type or None) in
+    order: the stream's names, and the types that Arrow loses (ENUM).
     """
 
     name: str
@@ -102,7 +102,6 @@ class Plan:
 
     `columns` are the result's (name, type or None where only the engine knows). If `first` is not empty
     the rest of the plan is made by `then(values)` once they have run; `root` is what it looks like before.
-    `empty_shards` tells that no shard at all is asked.
     """
 
     sql: str
@@ -112,7 +111,7 @@ class Plan:
     columns: tuple[tuple[str, str | None], ...]
     catalog_version: int
     first: tuple[First, ...] = ()
-    then: Callable[[Mapping[str, "Bound"]], Plan] | None = None
+    then: Callable[[Mapping[str, Bound]], Plan] | None = None
     notes: tuple[Note, ...] = ()
     steps: tuple[tuple[str, Node], ...] = ()
 
@@ -195,7 +194,9 @@ class Run:
                     self._next_id += 1
                     self._fragment_of[self._next_id] = part.name
                     self._of(part.name).requests += 1
-                    yield Request(self._next_id, part.name, shard, part.source_of(shard), part.text(shard), part.params)
+                    yield Request(
+                        self._next_id, part.name, shard, part.source_of(shard), part.text(shard), part.params
+                    )
 
     def feed(self, request_id: int, batch: Batch) -> None:
         """Counts rows and bytes that arrived for a request."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey, names_of
+from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey, field_names
 
 N = TypeVar("N", bound=Node)
 Rewrite = Callable[[Node], Node]
@@ -94,7 +94,7 @@ def map_expressions(node: N, change: ExprRewrite) -> N:
     if not node.expressions:
         return node
     changes = {}
-    for name in names_of(type(node)):
+    for name in field_names(node):
         before = getattr(node, name)
         after = _map_value(before, change)
         if after is not before:
@@ -122,7 +122,7 @@ def map_inputs(node: N, change: Rewrite) -> N:
     if not node.inputs:
         return node
     changes = {}
-    for name in names_of(type(node)):
+    for name in field_names(node):
         before = getattr(node, name)
         if isinstance(before, Node):
             after: object = change(before)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from shardwise.plan.nodes import ColumnId, Gather, Keep, Node, Raw, SetOp
+from collections.abc import Iterable
+
+from shardwise.plan.nodes import ColumnId, Gather, Keep, Local, Node, Raw, SetOp
 from shardwise.plan.tree import columns_in, free_columns, subplans
 
 
 def verify(plan: Node, *, like: Node | None = None) -> str | None:
-    """The first thing that is wrong, None if nothing is. `like` is the plan before: the same output columns."""
+    """The first thing that is wrong, None if nothing is. `like`, the plan before, has the same output."""
     if like is not None and [o.id for o in plan.outputs] != [o.id for o in like.outputs]:
         return f"its output was {_names(like)}, and is {_names(plan)}"
     if free_columns(plan):
-        return f"nothing makes the columns {', '.join(map('.'.join, sorted(free_columns(plan))))}"
+        return f"nothing makes the columns {_listed(free_columns(plan))}"
     return _check(plan, frozenset(), below_gather=False)
 
 
@@ -20,13 +22,15 @@ def _check(node: Node, outer: frozenset[ColumnId], *, below_gather: bool) -> str
     for expr in node.expressions:
         unknown = columns_in(expr) - visible
         if unknown:
-            return f"{type(node).__name__} reads {', '.join(map('.'.join, sorted(unknown)))}, which it does not get"
+            return f"{type(node).__name__} reads {_listed(unknown)}, which it does not get"
     if len(node.output_ids) != len(node.outputs):
         return f"{type(node).__name__} gives a column twice: {_names(node)}"
     if isinstance(node, Keep) and not node.output_ids <= node.input.output_ids:
         return "Keep keeps a column that its input does not have"
     if isinstance(node, SetOp) and len({len(arm.outputs) for arm in node.arms}) != 1:
         return "a set operation's arms differ in width"
+    if isinstance(node, Local) and below_gather:
+        return f"a fragment reads {node.name}, which is registered here"
     if isinstance(node, Gather):
         if below_gather:
             return "a Gather is below a Gather"
@@ -35,9 +39,10 @@ def _check(node: Node, outer: frozenset[ColumnId], *, below_gather: bool) -> str
         if not node.shards:
             return "a Gather has no shard to read"
     inside = below_gather or isinstance(node, Gather)
-    lateral = frozenset().union(*(n.output_ids for n in node.inputs)) if not isinstance(node, Raw) else frozenset()
+    # A lateral join's right side reads the left side's columns, a subquery those of the row it is asked for.
+    visible_below = outer if isinstance(node, Raw) else visible
     for below in (*node.inputs, *subplans(node)):
-        problem = _check(below, outer | lateral, below_gather=inside)
+        problem = _check(below, visible_below, below_gather=inside)
         if problem is not None:
             return problem
     return None
@@ -45,3 +50,7 @@ def _check(node: Node, outer: frozenset[ColumnId], *, below_gather: bool) -> str
 
 def _names(node: Node) -> str:
     return ", ".join(".".join(o.id) for o in node.outputs)
+
+
+def _listed(ids: Iterable[ColumnId]) -> str:
+    return ", ".join(".".join(id) for id in sorted(ids))
