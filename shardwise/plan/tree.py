@@ -73,9 +73,9 @@ def columns_in(expr: exp.Expr) -> frozenset[ColumnId]:
 
 def free_columns(node: Node) -> frozenset[ColumnId]:
     """The columns that the tree mentions and no node in it makes: what makes a subquery correlated."""
-    cached = node.__dict__.get("_free")
+    cached: frozenset[ColumnId] | None = node.__dict__.get("_free")
     if cached is not None:
-        return cached  # type: ignore[no-any-return]
+        return cached
     made: set[ColumnId] = set()
     used: set[ColumnId] = set()
     for expr in node.expressions:

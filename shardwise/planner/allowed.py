@@ -1,4 +1,4 @@
-"""Which functions a user's SQL may call: all scalar ones less a listed set, of table functions a listed set only.
+"""Which functions a user's SQL may call: scalar ones less a listed set, table functions of a listed set only.
 
 The engines are locked down as well; this is the first of two doors, and the one whose message says why.
 """
@@ -12,18 +12,17 @@ from sqlglot import exp
 from shardwise.errors import NotSupportedError, Reason
 
 # Scalar functions that read files, settings, variables or the engine's catalog, or that keep state.
-DENIED: Final = frozenset(
-    """
+_DENIED: Final = """
     getenv getvariable current_setting set_config setseed nextval currval add_parquet_key
     query query_table read_text read_blob read_csv read_csv_auto read_json read_json_auto read_json_objects
     read_ndjson read_ndjson_auto read_ndjson_objects read_json_objects_auto read_parquet parquet_scan
     parquet_metadata parquet_schema parquet_file_metadata parquet_kv_metadata parquet_bloom_probe
     sniff_csv glob write_log checkpoint force_checkpoint enable_logging disable_logging which_secret
     in_search_path txid_current current_query pg_get_viewdef pg_get_constraintdef pg_get_expr
-    pg_size_pretty pg_typeof has_table_privilege has_schema_privilege current_database current_schema
+    has_table_privilege has_schema_privilege current_database current_schema
     current_schemas current_catalog arrow_scan arrow_scan_dumb pandas_scan python_map_function seq_scan
-    """.split()
-) - {"pg_size_pretty", "pg_typeof"}
+"""
+DENIED: Final = frozenset(_DENIED.split())
 
 TABLE_FUNCTIONS: Final = frozenset(
     {"range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree"}

@@ -192,7 +192,8 @@ def _common_shard(parts: list[Distribution]) -> str | None:
 def _outer_row(node: Node, parts: list[Distribution], analysis: Analysis) -> Distribution:
     """Below an outer row: a node whose parts are all on that row's shard is whole there.
 
-    LATERAL (SELECT v FROM b WHERE b.k = a.k ORDER BY v DESC LIMIT 1) runs per shard; without `b.k = a.k` it may not.
+    LATERAL (SELECT v FROM b WHERE b.k = a.k ORDER BY v DESC LIMIT 1) runs per shard; without `b.k = a.k` it
+    may not.
     """
     ats = {p for p in parts if isinstance(p, At)}
     if len(ats) != 1:
@@ -388,7 +389,8 @@ def _pinned(node: Filter, below: Split, analysis: Analysis) -> At | None:
 def _project(node: Project, analysis: Analysis) -> Distribution:
     """Rule 4: renames and copies pass; an expression is no key (SELECT k % 2 AS k … GROUP BY k).
 
-    Nor does a computed value carry a collation or an ENUM's order to the merge, so that is where it is computed.
+    Nor does a computed value carry a collation or an ENUM's order to the merge, so that is where it is
+    computed.
     """
     below = analysis.of(node.input)
     if not _subqueries_stay(node, below, analysis):
@@ -471,7 +473,8 @@ def _joined_by(join: Join, one: Key, other: Key) -> bool:
 def _aggregate(node: Aggregate, analysis: Analysis) -> Distribution:
     """Rule 9: whole groups are on one shard if every grouping set holds a full key.
 
-    A loose one will not do: SELECT b.k, count(*) FROM a LEFT JOIN b ON a.k = b.k GROUP BY b.k has its NULL group everywhere.
+    A loose one will not do: SELECT b.k, count(*) FROM a LEFT JOIN b ON a.k = b.k GROUP BY b.k has its NULL
+    group everywhere.
     """
     below = analysis.of(node.input)
     if not _subqueries_stay(node, below, analysis):

@@ -69,10 +69,10 @@ NONE = Equivalence()
 
 def equivalence(node: Node, types: Types) -> Equivalence:
     """What is equal in every row of `node`."""
-    cached = node.__dict__.get("_equivalence")
+    cached: Equivalence | None = node.__dict__.get("_equivalence")
     if cached is None:
         cached = node.__dict__["_equivalence"] = _equivalence(node, types)
-    return cached  # type: ignore[no-any-return]
+    return cached
 
 
 def _equivalence(node: Node, types: Types) -> Equivalence:
@@ -116,13 +116,12 @@ def renames(rel: str, items: Iterable[tuple[str, exp.Expr]]) -> dict[ColumnId, t
 
 
 def equalities(conjuncts: Iterable[exp.Expr], types: Types, *, null_safe: bool = False) -> list[Pair]:
-    """The pairs of columns that a top-level `=` (or IS NOT DISTINCT FROM) makes equal, row values taken apart."""
+    """The pairs that a top-level `=` (or IS NOT DISTINCT FROM) of columns or row values makes equal."""
     pairs = []
     for conjunct in conjuncts:
-        while isinstance(conjunct, exp.Paren):
-            conjunct = conjunct.this
-        if type(conjunct) is exp.EQ or (null_safe and type(conjunct) is exp.NullSafeEQ):
-            lefts, rights = _members(conjunct.this), _members(conjunct.expression)
+        test = conjunct.unnest()
+        if type(test) is exp.EQ or (null_safe and type(test) is exp.NullSafeEQ):
+            lefts, rights = _members(test.this), _members(test.expression)
             if len(lefts) == len(rights):
                 for one, other in zip(lefts, rights, strict=True):
                     left, right = column_id(one), column_id(other)

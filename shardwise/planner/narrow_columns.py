@@ -7,7 +7,7 @@
                                              └─ Scan t: k, v, x
 
 Sound: a column is dropped only where no node above mentions it. What compares or passes whole rows (DISTINCT,
-set operations, a statement kept whole) mentions all of them. It is not optional: hidden columns must not show.
+set operations, a statement kept whole) mentions all of them. Not optional: hidden columns must not show.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from shardwise.plan.nodes import (
     SetOp,
     Window,
 )
-from shardwise.plan.tree import columns_in, map_expressions, map_inputs, plan_of, subplan
+from shardwise.plan.tree import columns_in, free_columns, map_expressions, map_inputs, plan_of, subplan
 from shardwise.planner.bind.sources import HIDDEN
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.pass_context import PlanContext
@@ -56,14 +56,8 @@ def _narrow(node: Node, needed: Needed) -> Node:
         # The body of a Cte gives its outputs, all arms and the definition give all of theirs.
         return map_inputs(node, lambda n: _narrow(n, n.output_ids if n.output_ids - needed else needed))
     read = needed.union(*(columns_in(e) for e in node.expressions))
-    lateral = needed.union(*(_free(n) for n in node.inputs))
+    lateral = needed.union(*(free_columns(n) for n in node.inputs))
     return map_inputs(node, lambda n: _narrow(n, (read | lateral) & n.output_ids))
-
-
-def _free(node: Node) -> Needed:
-    from shardwise.plan.tree import free_columns
-
-    return free_columns(node)
 
 
 def _shown(table: Node) -> Needed:

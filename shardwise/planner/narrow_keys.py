@@ -54,7 +54,7 @@ def narrowed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callab
 
 
 def _has_list(node: Filter) -> bool:
-    """Whether an IN list is asked of a column of the scan itself: anything else is not worth a look per shard."""
+    """Whether an IN list is asked of a column of the scan itself: else it is not worth a look per shard."""
     assert isinstance(node.input, Scan)
     mine = node.input.output_ids
     for conjunct in node.conjuncts:

@@ -1,7 +1,8 @@
-"""note_reasons: each fragment says why it goes to no fewer shards, and why what stands over it is not done there.
+"""note_reasons: each fragment says why it goes to no fewer shards, and why what is over it is not done there.
 
-It changes nothing but notes. A scan of all slots is asked why its predicates spare none; for every Gather of several
-shards the nodes over it are asked, from the nearest up to the first that would have to be pushed before the others.
+It changes nothing but notes. A scan of all slots is asked why its predicates spare none; for every Gather of
+several shards the nodes over it are asked, from the nearest up to the first that would have to be pushed
+before the others.
 """
 
 from __future__ import annotations
@@ -177,7 +178,8 @@ def _of_join(node: Join, gather: Gather) -> Note:
     if kept is not None and _is_copied(kept):
         return Note(
             NotPushed.OUTER_JOIN_PRESERVED_COPIED,
-            f"{node.kind} join: its preserved side is on every shard, and each would return its unmatched rows",
+            f"{node.kind} join: its preserved side is on every shard, "
+            "and each would return its unmatched rows",
         )
     if subplans(node):
         return _of_subqueries(node)

@@ -6,9 +6,9 @@
     │  └─ Scan b                               ├─ Scan b
     └─ Scan c                                  └─ Scan c
 
-Sound: inner joins are associative and commutative, and every conjunct is kept, at the lowest join that has its columns.
-Nothing is moved out of or into an outer join, nor past a LATERAL side. Where the whole group may run on the shards
-as written, it is left as written.
+Sound: inner joins are associative and commutative, and every conjunct is kept, at the lowest join that has
+its columns. Nothing is moved out of or into an outer join, nor past a LATERAL side. Where the whole group may
+run on the shards as written, it is left as written.
 """
 
 from __future__ import annotations
@@ -77,20 +77,16 @@ def _ordered(parts: list[Node], on: Conjuncts, analysis: Analysis) -> Node:
 
 
 def _join(left: Node, right: Node, on: Conjuncts) -> tuple[Join, Conjuncts]:
-    """The two, joined by the conjuncts that read both (or, by now, only columns of the two)."""
+    """The two, joined by the conjuncts that read both and nothing else; and the other conjuncts."""
     mine = tuple(c for c in on if _belongs(columns_in(c), left, right))
     rest = tuple(c for c in on if c not in mine)
     return Join(kind="inner" if mine else "cross", left=left, right=right, on=mine), rest
 
 
 def _belongs(read: frozenset[ColumnId], left: Node, right: Node) -> bool:
-    both = left.output_ids | right.output_ids
-    return bool(read & left.output_ids) and bool(read & right.output_ids) and _local(read, both)
-
-
-def _local(read: frozenset[ColumnId], both: frozenset[ColumnId]) -> bool:
-    """Columns of neither side are either an outer query's or of a part not joined yet; both wait for the top."""
-    return read <= both
+    """Whether both sides are read and nothing else: an outer query's columns, or a later part's, wait."""
+    mine, theirs = left.output_ids, right.output_ids
+    return bool(read & mine) and bool(read & theirs) and read <= mine | theirs
 
 
 def _on_top(node: Node, rest: Conjuncts) -> Node:

@@ -1,7 +1,8 @@
 """The passes in their order, and the runner: the only part that knows them by name.
 
-A pass is a function `(plan, ctx) -> plan` in a file of its name. It returns the very same object when it had nothing
-to do. The runner leaves out those that are switched off, checks what must hold after each, and records steps.
+A pass is a function `(plan, ctx) -> plan` in a file of its name. It returns the very same object when it had
+nothing to do. The runner leaves out those that are switched off, checks what must hold after each, and
+records steps.
 """
 
 from __future__ import annotations

@@ -55,4 +55,3 @@ def _reads_outside(node: Node) -> bool:
     """Whether it reads a WITH item, or a recursion's own rows, that is defined above it."""
     defined = {n.name for n in walk(node) if isinstance(n, Cte | Recursive)}
     return bool(names_read(node) - defined)
-

@@ -4,8 +4,8 @@
     └─ Scan u on s0, s1, s2        =>    └─ Scan u on s2
 
 Sound: only predicates that push_filters brought to the scan count, and `prune.slots_of` widens on whatever it
-does not understand. A scan of no slot is Empty: it owes what an empty table owes.
-SELECT * FROM a LEFT JOIN b ON a.k = b.k WHERE b.k IS NULL must not prune b to the NULLs: that predicate stays above.
+does not understand. A scan of no slot is Empty: it owes what an empty table owes. SELECT * FROM a LEFT JOIN b
+ON a.k = b.k WHERE b.k IS NULL must not prune b to the NULLs: that predicate stays above.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _pruned(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
 
 
 def asked(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Pruned | None:
-    """The slots that the predicates leave, and why no fewer; None for a table without a sharding of its own."""
+    """The slots that the predicates leave, and why no fewer; None for a table that has no shard key."""
     placement = scan.table.placement
     if not isinstance(placement, Sharded):
         return None

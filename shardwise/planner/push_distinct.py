@@ -5,8 +5,9 @@
        └─ X                └─ Distinct
                               └─ X
 
-The outer one stays: a row may be on several shards. Likewise for the arms of UNION, INTERSECT and EXCEPT, which treat
-equal rows as one, and for DISTINCT ON, in the same order on both sides: the first row of all is the first of its shard.
+The outer one stays: a row may be on several shards. Likewise for the arms of UNION, INTERSECT and EXCEPT,
+which treat equal rows as one, and for DISTINCT ON, in the same order on both sides: the first row of all is
+the first of its shard.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@
 
 A predicate passes only what treats equal rows alike: Project, Sort, and by their grouping columns Aggregate,
 Distinct, Window; every arm of a set operation; both sides of an inner join; the preserved side of an outer
-one from WHERE, its null side from ON. Not LIMIT: SELECT * FROM (SELECT * FROM t ORDER BY v LIMIT 10) q
-WHERE k = 5 has at most one of ten rows. It moves past a join only if it cannot fail: the join may be what keeps
+one from WHERE, its null side from ON. Not LIMIT: SELECT * FROM (SELECT * FROM t ORDER BY v LIMIT 10) q WHERE
+k = 5 has at most one of ten rows. It moves past a join only if it cannot fail: the join may be what keeps
 CAST(v AS INT) from meeting a word. Nothing volatile moves.
 
 What `=` of an inner join (or, from the preserved to the null side, of a left one) makes equal is told to

@@ -7,10 +7,10 @@
                                          └─ Sort v
                                             └─ T
 
-Sound: among the first 7 rows of all, those of one shard are among its first 7. The outer Sort and Limit stay. Where
-groups or duplicates span shards an Aggregate or Distinct stands between, and the pattern does not match:
-SELECT g, count(*) FROM t GROUP BY g ORDER BY 2 DESC LIMIT 1 would lose a group. No bound is sent for a percentage, nor
-where count + offset is not known or overflows: LIMIT 18446744073709551615 OFFSET 3.
+Sound: among the first 7 rows of all, those of one shard are among its first 7. The outer Sort and Limit stay.
+Where groups or duplicates span shards an Aggregate or Distinct stands between, and the pattern does not
+match: SELECT g, count(*) FROM t GROUP BY g ORDER BY 2 DESC LIMIT 1 would lose a group. No bound is sent for a
+percentage, nor where count + offset is not known or overflows: LIMIT 18446744073709551615 OFFSET 3.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def _through(keys: Sort | None, by: dict[ColumnId, exp.Expr]) -> Sort | None:
 
 
 def _groups(node: Aggregate, bound: int, keys: Sort) -> Node:
-    """Parts of groups may be cut only by an order of all their columns: then a group is cut on every shard or on none.
+    """Parts of groups may be cut only by an order of all their columns: then a group is cut on every shard or
+    on none.
 
     GROUP BY g1, g2 ORDER BY g1 LIMIT 1 would take one part of a group here and another there.
     """

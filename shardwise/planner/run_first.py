@@ -4,13 +4,13 @@
     ├─ Scan u                    =>    Filter u.age > $subquery_1
     └─ (Aggregate avg over u)          └─ Scan u
 
-Without it the Filter needs all rows of the subquery beside every row of u, and both go to the merge. With it the
-predicate is one like any other: it goes to the shards, and prunes them if it is about the shard key.
+Without it the Filter needs all rows of the subquery beside every row of u, and both go to the merge. With it
+the predicate is one like any other: it goes to the shards, and prunes them if it is about the shard key.
 
-Sound: an uncorrelated subquery has one value for the statement. A scalar one of two rows is the dialect's error, of
-none NULL. IN's rows are sent as a list, NULLs too, if they are few; EXISTS asks for one row. What already runs on
-the shards (copies, colocated IN) is left there. The order of discovery names the values, and is the same in
-the planning before and after they are known.
+Sound: an uncorrelated subquery has one value for the statement. A scalar one of two rows is the dialect's
+error, of none NULL. IN's rows are sent as a list, NULLs too, if they are few; EXISTS asks for one row. What
+already runs on the shards (copies, colocated IN) is left there. The order of discovery names the values, and
+is the same in the planning before and after they are known.
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@
        └─ Scan t                             └─ Aggregate by t.city: p0 = sum(t.v)
                                                 └─ Scan t
 
-Which partials, and what finishes them, says `aggregates`. What has no partials is grouped by its argument as well,
-and the merge repeats each row as often as it occurred. Grouping sets are made in the merge, over groups of their
-union; HAVING stays above: SELECT g FROM t GROUP BY g HAVING count(*) > 1 is true of no shard's part of a group.
+Which partials, and what finishes them, says `aggregates`. What has no partials is grouped by its argument as
+well, and the merge repeats each row as often as it occurred. Grouping sets are made in the merge, over groups
+of their union; HAVING stays above: SELECT g FROM t GROUP BY g HAVING count(*) > 1 is true of no shard's part
+of a group.
 """
 
 from __future__ import annotations
