@@ -15,13 +15,14 @@ without it, on two shards by MOD 2 (s0 = even and NULL, s1 = odd), a, b, c split
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import reduce
+from typing import Any, Literal
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, Sharded, ShardedWith, Table
+from shardwise.catalog.model import Catalog, Reference, Sharded, ShardedWith, Table
 from shardwise.catalog.types import type_family
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import (
@@ -50,7 +51,7 @@ from shardwise.plan.nodes import (
     Values,
     Window,
 )
-from shardwise.plan.tree import column_id, free_columns, plan_of, subplans
+from shardwise.plan.tree import column_id, plan_of, subplans
 from shardwise.planner.aggregates import is_order_sensitive
 from shardwise.planner.determinism import window_depends_on_order
 from shardwise.planner.equivalence import (
@@ -127,10 +128,10 @@ class Analysis:
     def of(self, node: Node) -> Distribution:
         if self._ctes:  # may be another one than elsewhere
             return _distribution(node, self)
-        known = node.__dict__.get("_distribution")
+        known: Distribution | None = node.__dict__.get("_distribution")
         if known is None:
             known = node.__dict__["_distribution"] = _distribution(node, self)
-        return known  # type: ignore[no-any-return]
+        return known
 
     def equal(self, node: Node) -> Equivalence:
         return equivalence(node, self.types)
@@ -178,9 +179,7 @@ def _common_shard(parts: list[Distribution]) -> str | None:
         return None
     common: Shards | None = None
     for part in parts:
-        if isinstance(part, Copied):
-            here = part.shards
-        elif isinstance(part, Split) and part.is_one:
+        if isinstance(part, Copied) or (isinstance(part, Split) and part.is_one):
             here = part.shards
         else:
             return None
@@ -192,8 +191,7 @@ def _common_shard(parts: list[Distribution]) -> str | None:
 def _outer_row(node: Node, parts: list[Distribution], analysis: Analysis) -> Distribution:
     """Below an outer row: a node whose parts are all on that row's shard is whole there.
 
-    LATERAL (SELECT v FROM b WHERE b.k = a.k ORDER BY v DESC LIMIT 1) runs per shard; without `b.k = a.k` it
-    may not.
+    LATERAL (SELECT v FROM b WHERE b.k = a.k ORDER BY v DESC LIMIT 1) is, but not without `b.k = a.k`.
     """
     ats = {p for p in parts if isinstance(p, At)}
     if len(ats) != 1:
@@ -268,13 +266,7 @@ def _scan(scan: Scan, catalog: Catalog) -> Distribution:
         function = f"with {placement.parent}.{placement.parent_column}".lower()
         key = _plain_key(function, scan, (placement.column,), "orphaned")
         return Split(shards, (key,) if key else ())
-    return Split(shards) if is_split(scan.table, shards) else Copied(shards)
-
-
-def is_split(table: Table, shards: Shards) -> bool:
-    from shardwise.catalog.model import Reference
-
-    return not isinstance(table.placement, Reference)
+    return Copied(shards) if isinstance(placement, Reference) else Split(shards)
 
 
 def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
@@ -340,14 +332,17 @@ def _global_keys(table: Table, placement: Sharded) -> Iterator[str]:
 
 
 def _by_rule(node: Node, analysis: Analysis) -> Distribution:
-    for kind, rule in _RULES.items():
-        if isinstance(node, kind):
-            return rule(node, analysis)
-    raise InternalError(f"distribution: no rule for {type(node).__name__}")
+    rule = _RULES.get(type(node))
+    if rule is None:
+        raise InternalError(f"distribution: no rule for {type(node).__name__}")
+    return rule(node, analysis)
 
 
 def _filter(node: Filter, analysis: Analysis) -> Distribution:
-    """Rules 4 and 8. IS NOT NULL on a loose key makes it full; `key = outer column` pins the rows to the outer row's shard."""
+    """Rules 4 and 8. IS NOT NULL on a loose key makes it full.
+
+    `key = outer column` pins the rows to the outer row's shard.
+    """
     below = analysis.of(node.input)
     if not isinstance(below, Split | Copied):
         return below if isinstance(below, At) and _subqueries_stay(node, below, analysis) else MERGED
@@ -363,7 +358,7 @@ def _filter(node: Filter, analysis: Analysis) -> Distribution:
 def _firmer(key: Key, conjuncts: tuple[exp.Expr, ...]) -> Key:
     if key.strength != "loose":
         return key
-    firm = all(any(rejects_null(c, {tuple(column)}) for c in conjuncts) for column in key.columns)
+    firm = all(any(rejects_null(c, {column}) for c in conjuncts) for column in key.columns)
     return replace(key, strength="full") if firm else key
 
 
@@ -389,8 +384,7 @@ def _pinned(node: Filter, below: Split, analysis: Analysis) -> At | None:
 def _project(node: Project, analysis: Analysis) -> Distribution:
     """Rule 4: renames and copies pass; an expression is no key (SELECT k % 2 AS k … GROUP BY k).
 
-    Nor does a computed value carry a collation or an ENUM's order to the merge, so that is where it is
-    computed.
+    Nor does a computed value carry a collation or an ENUM's order to the merge: it is computed there.
     """
     below = analysis.of(node.input)
     if not _subqueries_stay(node, below, analysis):
@@ -462,19 +456,15 @@ def _coalesced_keys(node: Project, below: Split) -> Iterator[Key]:
 
 
 def _joined_by(join: Join, one: Key, other: Key) -> bool:
-    pairs = {
-        tuple(sorted((column_id(c.this), column_id(c.expression)), key=str))
-        for c in join.on
-        if type(c) is exp.EQ
-    }
-    return all(tuple(sorted(p, key=str)) in pairs for p in zip(one.columns, other.columns, strict=True))
+    pairs = {frozenset((column_id(c.this), column_id(c.expression))) for c in join.on if type(c) is exp.EQ}
+    return all(frozenset(pair) in pairs for pair in zip(one.columns, other.columns, strict=True))
 
 
 def _aggregate(node: Aggregate, analysis: Analysis) -> Distribution:
     """Rule 9: whole groups are on one shard if every grouping set holds a full key.
 
-    A loose one will not do: SELECT b.k, count(*) FROM a LEFT JOIN b ON a.k = b.k GROUP BY b.k has its NULL
-    group everywhere.
+    A loose one will not do: its NULL group is on every shard.
+    SELECT b.k, count(*) FROM a LEFT JOIN b ON a.k = b.k GROUP BY b.k
     """
     below = analysis.of(node.input)
     if not _subqueries_stay(node, below, analysis):
@@ -483,17 +473,20 @@ def _aggregate(node: Aggregate, analysis: Analysis) -> Distribution:
         return _with_copied_subqueries(node, below, analysis) if isinstance(below, Copied) else MERGED
     known = analysis.equal(node.input)
     sets = node.sets if node.sets is not None else (tuple(range(len(node.keys))),)
-    held = [
-        key for key in below.keys if key.strength == "full" and all(_held(node, s, key, known) for s in sets)
-    ]
+    members = [_bare_columns(node.keys[i].expr for i in one) for one in sets]
+    held = tuple(key for key in below.keys if all(_holds(columns, key, known) for columns in members))
     if not held:
         return Split(below.shards) if below.is_one else MERGED
-    return Split(below.shards, _renamed_keys(tuple(held), renames(node.rel, node.keys), known))
+    return Split(below.shards, _renamed_keys(held, renames(node.rel, node.keys), known))
 
 
-def _held(node: Aggregate, members: tuple[int, ...], key: Key, known: Equivalence) -> bool:
-    columns = {column_id(node.keys[i].expr) for i in members}
-    return all(known.same_as(column) & columns for column in key.columns)
+def _bare_columns(expressions: Iterable[exp.Expr]) -> frozenset[ColumnId]:
+    return frozenset(id for e in expressions if (id := column_id(e)) is not None)
+
+
+def _holds(columns: Set[ColumnId], key: Key, known: Equivalence) -> bool:
+    """Whether rows that agree in `columns` agree in the key, which says where they all are."""
+    return key.strength == "full" and all(known.same_as(column) & columns for column in key.columns)
 
 
 def _window(node: Window, analysis: Analysis) -> Distribution:
@@ -505,10 +498,9 @@ def _window(node: Window, analysis: Analysis) -> Distribution:
         return _with_copied_subqueries(node, below, analysis) if isinstance(below, Copied) else MERGED
     known = analysis.equal(node.input)
     for item in node.items:
-        columns = {column_id(e) for e in item.expr.args.get("partition_by") or ()}
-        full = (k for k in below.keys if k.strength == "full")
-        if not any(all(known.same_as(c) & columns for c in k.columns) for k in full):
-            return Split(below.shards, below.keys) if below.is_one else MERGED
+        columns = _bare_columns(item.expr.args.get("partition_by") or ())
+        if not any(_holds(columns, key, known) for key in below.keys):
+            return below if below.is_one else MERGED
     return below
 
 
@@ -519,22 +511,16 @@ def _distinct(node: Distinct, analysis: Analysis) -> Distribution:
         return below if isinstance(below, Copied) else MERGED
     if below.is_one:
         return below
-    if node.on is None:
-        columns = {o.id for o in node.outputs}
-    else:
-        columns = {id for e in node.on if (id := column_id(e)) is not None}
+    columns = node.output_ids if node.on is None else _bare_columns(node.on)
     known = analysis.equal(node.input)
-    held = any(
-        k.strength == "full" and all(known.same_as(c) & columns for c in k.columns) for k in below.keys
-    )
-    return below if held else MERGED
+    return below if any(_holds(columns, key, known) for key in below.keys) else MERGED
 
 
 def _keep(node: Keep, analysis: Analysis) -> Distribution:
     below = analysis.of(node.input)
     if not isinstance(below, Split):
         return below
-    copies = {o.id: (o.id,) for o in node.columns}
+    copies: dict[ColumnId, tuple[ColumnId, ...]] = {o.id: (o.id,) for o in node.columns}
     return Split(below.shards, _renamed_keys(below.keys, copies, analysis.equal(node.input)))
 
 
@@ -553,10 +539,9 @@ def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
     shards is made in the merge: SELECT count(*) FROM a WHERE k = 1 is a row wherever it is asked.
     """
     arms = [analysis.of(arm) for arm in node.arms]
-    if all(isinstance(arm, Copied) for arm in arms):
-        shards: Shards | None = None
-        for arm in arms:
-            shards = _meet(shards, arm.shards)  # type: ignore[union-attr]
+    copies = [arm for arm in arms if isinstance(arm, Copied)]
+    if len(copies) == len(arms):
+        shards = reduce(_meet, (arm.shards for arm in copies))
         return Copied(shards) if shards is None or shards else MERGED
     if node.kind == "union":
         return _union(node, arms)
@@ -565,12 +550,8 @@ def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
         if isinstance(right, Copied) and isinstance(left, Split) and covers(right.shards, left.shards):
             return Split(left.shards, (key,))
         if key in _positional_keys(node, 1, right) and isinstance(left, Split) and isinstance(right, Split):
-            both = (
-                tuple(s for s in left.shards if s in right.shards)
-                if node.kind == "intersect"
-                else left.shards
-            )
-            return Split(both or left.shards, (key,))
+            both = tuple(s for s in left.shards if s in right.shards)
+            return Split(both if both and node.kind == "intersect" else left.shards, (key,))
     for key in _positional_keys(node, 1, right):
         covered = isinstance(left, Copied) and isinstance(right, Split) and covers(left.shards, right.shards)
         if node.kind == "intersect" and covered and isinstance(right, Split):
@@ -616,9 +597,7 @@ def _raw(node: Raw, analysis: Analysis) -> Distribution:
     parts = [analysis.of(table) for table in node.tables]
     shards: Shards | None = None
     for part in parts:
-        if isinstance(part, Split) and part.is_one:
-            shards = _meet(shards, part.shards)
-        elif isinstance(part, Copied):
+        if (isinstance(part, Split) and part.is_one) or isinstance(part, Copied):
             shards = _meet(shards, part.shards)
         else:
             return MERGED
@@ -678,10 +657,9 @@ def _lateral(node: Join, left: Distribution, right: At, analysis: Analysis) -> D
 def _is_at(outer: Split, inner: At, known: Equivalence) -> bool:
     """Whether the rows an outer row needs are on that row's own shard."""
     for key in outer.keys:
-        both_orphaned = inner.orphaned and key.strength == "orphaned"
-        if key.function == inner.function and not both_orphaned:
-            if all(known.equal(a, b) for a, b in zip(key.columns, inner.columns, strict=True)):
-                return True
+        fits = key.function == inner.function and not (inner.orphaned and key.strength == "orphaned")
+        if fits and all(known.equal(a, b) for a, b in zip(key.columns, inner.columns, strict=True)):
+            return True
     return False
 
 
@@ -709,7 +687,10 @@ def _linked(node: Join, left: Split, right: Split, analysis: Analysis) -> tuple[
 
 
 def _shards_after(node: Join, left: Split, right: Split) -> Shards:
-    """Routes meet only where both sides must match: a LEFT JOIN b ON a.k = b.k AND b.k = 2 keeps a's odd rows."""
+    """Routes meet only where both sides must match.
+
+    a LEFT JOIN b ON a.k = b.k AND b.k = 2 keeps a's odd rows.
+    """
     if node.kind in ("inner", "semi", "cross"):
         met = tuple(s for s in left.shards if s in right.shards)
         return met or left.shards[:1]
@@ -852,7 +833,7 @@ def _leafless(node: Node, analysis: Analysis) -> Distribution:
     return _with_copied_subqueries(node, ANYWHERE, analysis)
 
 
-_RULES = {
+_RULES: dict[type[Node], Callable[[Any, Analysis], Distribution]] = {
     Filter: _filter,
     Project: _project,
     Join: _join,
@@ -868,16 +849,3 @@ _RULES = {
     Values: _leafless,
     TableFunction: _leafless,
 }
-
-__all__ = [
-    "ANYWHERE",
-    "MERGED",
-    "Analysis",
-    "At",
-    "Copied",
-    "Distribution",
-    "Key",
-    "Merged",
-    "Split",
-    "free_columns",
-]
