@@ -53,7 +53,11 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def tpch(scale: str, queries: list[dict[str, Any]]) -> str:
+def tpch(scale: str, measured: list[dict[str, Any]]) -> str:
+    queries = [query for query in measured if "error" not in query]
+    failed = "".join(
+        f"\n{query['query']} failed: {query['error']}\n" for query in measured if "error" in query
+    )
     worst = max(queries, key=lambda query: query["ratio"])
     moved, scanned = (sum(query[key] for query in queries) for key in ("rows_moved", "rows_scanned"))
     text = TPCH.format(
@@ -78,7 +82,7 @@ def tpch(scale: str, queries: list[dict[str, Any]]) -> str:
     memory = "ours_peak_bytes" in queries[0]
     if memory:
         head += ["one DuckDB peak MB", "shardwise peak MB"]
-    return f"{text}\n{table(head, [row(query, memory=memory) for query in queries])}"
+    return f"{text}\n{table(head, [row(query, memory=memory) for query in queries])}{failed}"
 
 
 def row(query: dict[str, Any], *, memory: bool) -> list[str]:

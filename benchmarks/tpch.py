@@ -7,11 +7,14 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+import shardwise
 from benchmarks.cluster import prepared
 from benchmarks.measure import paired, peak_bytes
 from tests.oracle.cases import read
 from tests.oracle.compare import answer_of, difference
 from tests.oracle.tpch import PLACES
+
+DEADLINE_S = 120.0
 
 
 def measure(scale: float, *, rounds: int, memory: bool) -> list[dict[str, Any]]:
@@ -19,10 +22,15 @@ def measure(scale: float, *, rounds: int, memory: bool) -> list[dict[str, Any]]:
     whole = cluster.whole()
     sizes = {name: whole.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in PLACES}
     results = []
-    with cluster.connect() as connection:
+    with cluster.connect(deadline_s=DEADLINE_S) as connection:
         for case in read("tpch"):
-            cursor = connection.execute(case.sql)
-            ours = answer_of(cursor)
+            cursor = connection.cursor()
+            try:
+                ours = answer_of(cursor.execute(case.sql))
+            except shardwise.Error as error:
+                results.append({"query": case.title, "error": str(error)})
+                print(f"  sf{scale:g} {case.title}: {error}", flush=True)
+                continue
             stats = cursor.stats
             rows, size = (stats.rows_moved, stats.bytes_moved) if stats is not None else (0, 0)
             cursor.close()

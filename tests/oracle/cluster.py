@@ -19,6 +19,9 @@ from typing import Any, Literal
 import duckdb
 import pyarrow as pa
 
+import shardwise
+from shardwise.catalog import load
+
 Grain = Literal["shard", "slot"]
 SLOTS_PER_SHARD = 3
 
@@ -200,8 +203,6 @@ class Cluster:
         return self.folder / "cluster.sql"
 
     def connect(self, **options: Any) -> Any:
-        import shardwise
-
         return shardwise.connect(str(self.catalog_path), **options)
 
     def whole(self) -> duckdb.DuckDBPyConnection:
@@ -386,8 +387,6 @@ class _Builder:
 
 
 def load_catalog(path: Path) -> Any:
-    from shardwise.catalog import load
-
     return load(path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
+import shardwise
 from tests.oracle.cases import Case
 from tests.oracle.cluster import Cluster, Grain
 from tests.oracle.compare import Answer, answer_of, difference, matching, same_count
@@ -71,8 +71,6 @@ class Stage:
 
 def run_case(stage: Stage, world: World, case: Case, shards: int, grain: Grain) -> None:
     """The whole comparison for a case: against one database, and against the rows written beside it."""
-    import shardwise
-
     if case.at_least > DUCKDB:
         pytest.skip(f"DuckDB {'.'.join(map(str, case.at_least))} and newer")
     expected = stage.right(world, case.sql, case.params)
@@ -129,6 +127,3 @@ def written_rows_match(rows: list[tuple[Any, ...]], written: list[list[Any]], or
     plain = [tuple(float(v) if isinstance(v, Decimal) else v for v in row) for row in rows]
     hand = [tuple(row) for row in written]
     return plain == hand if ordered else matching(plain, hand) == ([], [])
-
-
-Checker = Callable[[Answer, Answer], str | None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from shardwise.planner import OPTIONAL
 from tests.oracle.cases import Case, read
 from tests.oracle.cluster import Grain, sizes
 from tests.oracle.compare import difference
@@ -19,14 +20,6 @@ def tpch() -> World:
     return world(0.01)
 
 
-def optional_passes() -> list[str]:
-    try:
-        from shardwise.planner import OPTIONAL
-    except ImportError:
-        return []
-    return list(OPTIONAL)
-
-
 def test_there_are_22() -> None:
     assert list(CASES) == [f"Q{n}" for n in range(1, 23)]
 
@@ -39,7 +32,7 @@ def test_answers_as_one_database_does(
     run_case(stage, tpch, CASES[query], shards, grain)
 
 
-@pytest.mark.parametrize("without", optional_passes())
+@pytest.mark.parametrize("without", OPTIONAL)
 @pytest.mark.parametrize("query", CASES)
 def test_no_pass_is_needed_to_be_right(stage: Stage, tpch: World, query: str, without: str) -> None:
     case: Case = CASES[query]
