@@ -86,7 +86,7 @@ test: $(STAMP_DEV)
 	@$(PY) -m pytest -n $(JOBS) --maxprocesses 8 $(PYTEST_ARGS)
 
 unit: $(STAMP_DEV)
-	@$(PY) -m pytest -m 'not slow' tests/unit tests/golden $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(JOBS) --maxprocesses 8 -m 'not slow' tests/unit tests/golden $(PYTEST_ARGS)
 
 test-duckdb15: $(STAMP15)
 	@$(VENV15)/bin/python -m pytest -n $(JOBS) --maxprocesses 8 tests/unit tests/oracle/test_pitfalls.py $(PYTEST_ARGS)
@@ -110,7 +110,7 @@ bench: $(STAMP_DEV)
 	@$(PY) -m benchmarks
 
 docs: $(STAMP_DEV)
-	@$(PY) -m docs
+	@$(PY) -m shardwise.plan.reasons > docs/reasons.new && mv docs/reasons.new docs/reasons.md
 
 lock: $(STAMP_DEV)
 	@$(PY) -m venv .cache/lock && .cache/lock/bin/python -m pip --quiet install 'pip-tools>=7.5'
