@@ -38,9 +38,9 @@ class Expressions:
 
     def bind(self, expr: exp.Expr) -> exp.Expr:
         """A bound copy of `expr`."""
-        kind = type(expr)
-        if kind is exp.Column:
+        if isinstance(expr, exp.Column):
             return self._column(expr)
+        kind = type(expr)
         special = _SPECIAL.get(kind)
         if special is not None:
             return special(self, expr)

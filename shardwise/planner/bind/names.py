@@ -55,7 +55,8 @@ def _text(expr: exp.Expr) -> str:
     if isinstance(expr, exp.Binary) and type(expr) in _OPERATORS:
         return f"({_text(expr.left)} {_OPERATORS[type(expr)]} {_text(expr.right)})"
     if isinstance(expr, exp.Cast):
-        return f"CAST({_text(expr.this)} AS {expr.to.sql('duckdb').replace('INT', 'INTEGER') if expr.to.sql('duckdb') == 'INT' else expr.to.sql('duckdb')})"
+        to = expr.to.sql("duckdb")
+        return f"CAST({_text(expr.this)} AS {'INTEGER' if to == 'INT' else to})"
     if isinstance(expr, exp.Column):
         return ".".join(part.name for part in expr.parts)
     if isinstance(expr, exp.Neg):
@@ -67,5 +68,6 @@ def _text(expr: exp.Expr) -> str:
 
 _OPERATORS: dict[type, str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "//", exp.DPipe: "||",
-    exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=", exp.And: "AND", exp.Or: "OR",
+    exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+    exp.And: "AND", exp.Or: "OR",
 }  # fmt: skip

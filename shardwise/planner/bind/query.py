@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import sqlglot
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog
-from shardwise.errors import InternalError
 from shardwise.plan.nodes import (
     ColumnId,
     Cte,
     CteRef,
-    Distinct,
     Item,
     Limit,
     Node,
     Output,
     Project,
     Recursive,
+    SetKind,
     SetOp,
     Sort,
     SortKey,
     Values,
 )
-from shardwise.plan.tree import column, columns_in, free_columns, walk
+from shardwise.plan.tree import column, columns_in, free_columns, plans_in
+from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.names import Names
-from shardwise.planner.bind.scope import FromItem, Named, Relation, Scope, unique_names
+from shardwise.planner.bind.order import is_order_by_all, ordinal, sort_key
+from shardwise.planner.bind.scope import NO_FROM, FromItem, Named, Relation, Scope, unique_names
+from shardwise.planner.bind.select import bind_select
 from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.context import Context
 from shardwise.planner.determinism import is_deterministic
@@ -39,26 +41,17 @@ LocalTables = Mapping[str, tuple[Output, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A bound query: its plan, and for each column the name the user knows and the identity."""
-
-    node: Node
-    names: tuple[str, ...]
-
-    @property
-    def ids(self) -> tuple[ColumnId, ...]:
-        return tuple(o.id for o in self.node.outputs)
-
-
-@dataclass(frozen=True, slots=True)
 class CteDefinition:
-    """A WITH item, the names that were in scope where it stands, and how often it is mentioned."""
+    """A WITH item, and the names that are in scope where it stands.
+
+    `shared` is its name in the plan where CteRefs of `bound` read it; else each mention binds it anew.
+    """
 
     ast: exp.CTE
     scope: Scope | None
     ctes: Ctes
     shared: str | None = None
-    bound: Bound | None = None
+    bound: BoundQuery | None = None
 
 
 Ctes = Mapping[str, CteDefinition]
@@ -77,10 +70,8 @@ class Binder:
     windows: dict[str, exp.Window] = field(default_factory=dict)
     views_open: tuple[str, ...] = ()
 
-    def query(self, ast: exp.Expr, outer: Scope | None) -> Bound:
+    def query(self, ast: exp.Expr, outer: Scope | None) -> BoundQuery:
         """Any query expression."""
-        from shardwise.planner.bind.select import bind_select
-
         if ast.args.get("with_") is not None:
             return self._with(ast, outer)
         if isinstance(ast, exp.Select):
@@ -99,14 +90,14 @@ class Binder:
         """A query inside an expression."""
         return self.query(ast, outer).node
 
-    def values(self, ast: exp.Values, outer: Scope | None) -> Bound:
-        bind = Expressions(self, Scope(FromItem(NOTHING, (), ()), outer)).bind
+    def values(self, ast: exp.Values, outer: Scope | None) -> BoundQuery:
+        bind = Expressions(self, Scope(NO_FROM, outer)).bind
         rows = tuple(
             tuple(bind(e) for e in (row.expressions if isinstance(row, exp.Tuple) else [row]))
             for row in ast.expressions
         )
         names = tuple(f"col{i}" for i in range(len(rows[0])))
-        return Bound(Values(rel=self.names.fresh("values"), names=names, rows=rows), names)
+        return BoundQuery(Values(rel=self.names.fresh("values"), names=names, rows=rows), names)
 
     def named_window(self, window: exp.Expr) -> exp.Expr:
         """`OVER w` and `OVER (w ORDER BY …)` with the named window's parts filled in."""
@@ -124,7 +115,7 @@ class Binder:
 
     # WITH
 
-    def _with(self, ast: exp.Expr, outer: Scope | None) -> Bound:
+    def _with(self, ast: exp.Expr, outer: Scope | None) -> BoundQuery:
         clause = ast.args["with_"]
         body = ast.copy()
         body.set("with_", None)
@@ -147,11 +138,12 @@ class Binder:
             self.ctes = saved
         node = result.node
         for definition in reversed(shared):
-            assert definition.shared is not None and definition.bound is not None
+            assert definition.shared is not None
+            assert definition.bound is not None
             node = Cte(name=definition.shared, definition=definition.bound.node, body=node)
-        return Bound(node, result.names)
+        return BoundQuery(node, result.names)
 
-    def reference(self, name: str) -> Bound | None:
+    def reference(self, name: str) -> BoundQuery | None:
         """What a CTE's name in FROM stands for; None if it is none."""
         definition = self.ctes.get(name.lower())
         if definition is None:
@@ -168,12 +160,12 @@ class Binder:
         finally:
             self.ctes = saved
 
-    def _read(self, shared: str, bound: Bound) -> Bound:
+    def _read(self, shared: str, bound: BoundQuery) -> BoundQuery:
         rel = self.names.fresh(shared)
         columns = tuple(replace(o, id=ColumnId(rel, o.id.name)) for o in bound.node.outputs)
-        return Bound(CteRef(name=shared, rel=rel, columns=columns), bound.names)
+        return BoundQuery(CteRef(name=shared, rel=rel, columns=columns), bound.names)
 
-    def _recursive(self, definition: CteDefinition) -> Bound:
+    def _recursive(self, definition: CteDefinition) -> BoundQuery:
         cte = definition.ast
         union = cte.this
         while isinstance(union, exp.Subquery) and not _modifiers(union):
@@ -183,7 +175,7 @@ class Binder:
         base = self._aliased(self.query(union.left, definition.scope), cte)
         name = self.names.fresh(cte.alias)
         rel = self.names.fresh(cte.alias)
-        here = Bound(
+        here = BoundQuery(
             CteRef(
                 name=name, rel=rel, columns=tuple(Output(ColumnId(rel, n)) for n in unique_names(base.names))
             ),
@@ -203,18 +195,17 @@ class Binder:
             step=step.node,
             all=not union.args.get("distinct"),
         )
-        return Bound(node, base.names)
+        return BoundQuery(node, base.names)
 
-    def _aliased(self, bound: Bound, cte: exp.CTE) -> Bound:
+    def _aliased(self, bound: BoundQuery, cte: exp.CTE) -> BoundQuery:
         alias = cte.args.get("alias")
         columns = [c.name for c in alias.args.get("columns") or ()] if alias is not None else []
-        return rename(bound, columns)
+        return bound.renamed(columns)
 
     # Set operations
 
-    def _set_operation(self, ast: exp.SetOperation, outer: Scope | None) -> Bound:
-        kinds = {exp.Union: "union", exp.Intersect: "intersect", exp.Except: "except"}
-        kind = kinds.get(type(ast))
+    def _set_operation(self, ast: exp.SetOperation, outer: Scope | None) -> BoundQuery:
+        kind = _SET_KINDS.get(type(ast))
         if kind is None:
             raise Unmodelled(f"a {ast.key}")
         all_ = not ast.args.get("distinct")
@@ -233,10 +224,10 @@ class Binder:
                 flat.extend(inner.inputs)
             else:
                 flat.append(inner)
-        node = SetOp(kind=kind, all=all_, arms=tuple(flat), rel=self.names.fresh(kind))  # type: ignore[arg-type]
-        return Bound(node, arms[0].names)
+        node = SetOp(kind=kind, all=all_, arms=tuple(flat), rel=self.names.fresh(kind))
+        return BoundQuery(node, arms[0].names)
 
-    def _by_name(self, arms: list[Bound]) -> list[Bound]:
+    def _by_name(self, arms: list[BoundQuery]) -> list[BoundQuery]:
         names = list(arms[0].names) + [
             n for n in arms[1].names if n.lower() not in {m.lower() for m in arms[0].names}
         ]
@@ -250,13 +241,13 @@ class Binder:
                 for name in unique_names(names)
             )
             aligned.append(
-                Bound(Project(input=arm.node, rel=self.names.fresh("named"), items=items), tuple(names))
+                BoundQuery(Project(input=arm.node, rel=self.names.fresh("named"), items=items), tuple(names))
             )
         return aligned
 
     # ORDER BY and LIMIT after a set operation or parentheses
 
-    def _ordered(self, bound: Bound, ast: exp.Expr, outer: Scope | None) -> Bound:
+    def _ordered(self, bound: BoundQuery, ast: exp.Expr, outer: Scope | None) -> BoundQuery:
         node = bound.node
         order = ast.args.get("order")
         if order is not None:
@@ -264,9 +255,9 @@ class Binder:
         node = self.limited(node, ast, outer)
         if ast.args.get("sample") is not None:
             raise Unmodelled("SAMPLE")
-        return Bound(node, bound.names)
+        return BoundQuery(node, bound.names)
 
-    def _sorted(self, bound: Bound, order: exp.Order, outer: Scope | None) -> Node:
+    def _sorted(self, bound: BoundQuery, order: exp.Order, outer: Scope | None) -> Node:
         """Keys name the output columns, by name or position, or are expressions over them."""
         columns = tuple(Named(n, column(id)) for n, id in zip(bound.names, bound.ids, strict=True))
         scope = Scope(FromItem(bound.node, (Relation("", columns),), columns), outer)
@@ -279,7 +270,7 @@ class Binder:
             position = ordinal(ordered.this)
             expr = column(bound.ids[position - 1]) if position else binder.bind(ordered.this)
             keys.append(sort_key(ordered, expr))
-        if any(free_columns(plan) for key in keys for plan in _plans(key.expr)):
+        if any(free_columns(plan) for key in keys for plan in plans_in(key.expr)):
             raise Unmodelled("a correlated subquery in ORDER BY after a set operation")
         return Sort(input=bound.node, keys=tuple(keys))
 
@@ -289,7 +280,7 @@ class Binder:
             return node
         if isinstance(limit, exp.Fetch):
             raise Unmodelled("FETCH")
-        bind = Expressions(self, Scope(FromItem(NOTHING, (), ()), outer)).bind
+        bind = Expressions(self, Scope(NO_FROM, outer)).bind
         count = bind(limit.expression) if limit is not None else None
         options = limit.args.get("limit_options") if limit is not None else None
         percent = bool(options is not None and options.args.get("percent"))
@@ -302,51 +293,22 @@ class Binder:
 
     # Views
 
-    def view(self, name: str, sql: str, columns: tuple[str, ...]) -> Bound:
+    def view(self, name: str, sql: str, columns: tuple[str, ...]) -> BoundQuery:
         if name.lower() in self.views_open:
             raise Unmodelled(f"the view {name} that reads itself")
         saved = self.ctes, self.views_open, self.windows
         self.ctes, self.views_open, self.windows = {}, (*self.views_open, name.lower()), {}
         try:
-            return rename(self.query(parse_view(sql), None), list(columns))
+            return self.query(sqlglot.parse_one(sql, read="duckdb"), None).renamed(list(columns))
         finally:
             self.ctes, self.views_open, self.windows = saved
 
 
-def parse_view(sql: str) -> exp.Expr:
-    return sqlglot.parse_one(sql, read="duckdb")
-
-
-def rename(bound: Bound, columns: list[str]) -> Bound:
-    """The first columns under other names, as in `t(a, b)`."""
-    if len(columns) > len(bound.names):
-        raise Unmodelled("more column aliases than columns")
-    return Bound(bound.node, tuple(columns) + bound.names[len(columns) :])
-
-
-def sort_key(ordered: exp.Expr, expr: exp.Expr) -> SortKey:
-    """DuckDB's default is NULLS LAST, ascending and descending; sqlglot fills in what was not written."""
-    descending = bool(ordered.args.get("desc"))
-    return SortKey(expr, descending, bool(ordered.args.get("nulls_first")))
-
-
-def ordinal(expr: exp.Expr) -> int | None:
-    """`ORDER BY 2`: the 2."""
-    return (
-        int(expr.name)
-        if isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit()
-        else None
-    )
-
-
-def is_order_by_all(ordered: exp.Expr) -> bool:
-    return isinstance(ordered.this, exp.Var) and ordered.this.name.upper() == "ALL"
-
-
-def _plans(expr: exp.Expr) -> Iterator[Node]:
-    for subquery in expr.find_all(exp.Subquery):
-        if "plan" in subquery.args:
-            yield subquery.args["plan"]
+_SET_KINDS: dict[type[exp.Expr], SetKind] = {
+    exp.Union: "union",
+    exp.Intersect: "intersect",
+    exp.Except: "except",
+}
 
 
 def _modifiers(ast: exp.Expr) -> bool:
@@ -364,12 +326,3 @@ def _count_mentions(clause: exp.Expr, body: exp.Expr, cte: exp.CTE) -> int:
     name = cte.alias.lower()
     parts = [body, *(c.this for c in clause.expressions if c is not cte)]
     return sum(1 for part in parts for t in part.find_all(exp.Table) if t.name.lower() == name and not t.db)
-
-
-class _Nothing(Node):
-    @property
-    def outputs(self) -> tuple[Output, ...]:  # type: ignore[override]
-        raise InternalError("an expression without a FROM clause read its columns")
-
-
-NOTHING: Node = _Nothing()

@@ -9,19 +9,18 @@ from sqlglot import exp
 from shardwise.errors import Unplannable
 from shardwise.plan.nodes import Keep, Node, Raw
 from shardwise.plan.sql.sources import rel_of
+from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.sources import HIDDEN, bind_from
 
 if TYPE_CHECKING:
-    from shardwise.planner.bind.query import Binder, Bound
+    from shardwise.planner.bind.query import Binder
 
 
-def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> Bound:
+def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
     """A Raw over the tables that `ast` reads, each reference a table of its own.
 
     The tables' own columns are all there; what the statement does with them is the engine's to say.
     """
-    from shardwise.planner.bind.query import Bound
-
     _refuse(ast, what)
     sql = ast.copy()
     tables: list[Node] = []
@@ -37,7 +36,7 @@ def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> Bound:
         table.set("db", None)
     sql = _with_values(binder, sql)
     rel = binder.names.fresh("raw")
-    return Bound(Raw(rel=rel, sql=sql, tables=tuple(tables), columns=(), reason=what), ())
+    return BoundQuery(Raw(rel=rel, sql=sql, tables=tuple(tables), columns=(), reason=what), ())
 
 
 def _refuse(ast: exp.Expr, what: str) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from shardwise.errors import Position, ProgrammingError, Reason, UnknownName
-from shardwise.plan.nodes import Node
+from shardwise.plan.nodes import Node, OneRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,9 @@ class FromItem:
     node: Node
     relations: tuple[Relation, ...]
     star: tuple[Named, ...]
+
+
+NO_FROM = FromItem(OneRow(), (), ())
 
 
 @dataclass(slots=True)

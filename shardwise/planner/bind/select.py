@@ -8,6 +8,7 @@ last Project drops.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
@@ -29,14 +30,16 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.tree import column, conjuncts, free_columns, operand, plan_of, replace_free, same, subplan
 from shardwise.planner.aggregates import is_aggregate
+from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.names import name_of
+from shardwise.planner.bind.order import is_order_by_all, ordinal, sort_key
 from shardwise.planner.bind.scope import Scope, did_you_mean, position_of, unique_names
 from shardwise.planner.bind.sources import bind_from
 from shardwise.planner.bind.unmodelled import Unmodelled
 
 if TYPE_CHECKING:
-    from shardwise.planner.bind.query import Binder, Bound
+    from shardwise.planner.bind.query import Binder
 
 _UNMODELLED_CLAUSES = (
     "sample",
@@ -50,6 +53,10 @@ _UNMODELLED_CLAUSES = (
     "kind",
     "hint",
 )
+
+
+KeyPlace = Callable[[exp.Expr], int]
+"""From a grouping expression the user wrote to its place among the keys; a new one is added."""
 
 
 @dataclass
@@ -73,7 +80,7 @@ class Block:
     own: frozenset[ColumnId] = frozenset()
 
 
-def bind_select(binder: Binder, ast: exp.Select, outer: Scope | None) -> Bound:
+def bind_select(binder: Binder, ast: exp.Select, outer: Scope | None) -> BoundQuery:
     """The block's plan and the names of its columns."""
     for clause in _UNMODELLED_CLAUSES:
         if ast.args.get(clause):
@@ -86,9 +93,7 @@ def bind_select(binder: Binder, ast: exp.Select, outer: Scope | None) -> Bound:
         binder.windows = saved
 
 
-def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> Bound:
-    from shardwise.planner.bind.query import Bound
-
+def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> BoundQuery:
     item = bind_from(binder, ast, outer)
     scope = Scope(item, outer)
     block = Block(binder, ast, scope, item.node, own=item.node.output_ids)
@@ -115,7 +120,7 @@ def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> Bound:
     node = _project(
         block, selected, [(k, e, i) for (k, i), e in zip(order, sort_exprs, strict=True)], on_exprs
     )
-    return Bound(node, tuple(i.name for i in block.items))
+    return BoundQuery(node, tuple(i.name for i in block.items))
 
 
 # The select list
@@ -202,8 +207,6 @@ def _listed_names(star: exp.Star, key: str) -> list[str]:
 
 def _order_items(block: Block) -> list[tuple[SortKey, int | None]]:
     """Each sort key, with the position of the select item it names (None: it is computed for the sort)."""
-    from shardwise.planner.bind.query import is_order_by_all, ordinal, sort_key
-
     order = block.ast.args.get("order")
     keys: list[tuple[SortKey, int | None]] = []
     for ordered in order.expressions if order is not None else ():
@@ -243,8 +246,6 @@ def _distinct_on(block: Block) -> list[exp.Expr] | None:
     distinct = block.ast.args.get("distinct")
     if distinct is None or distinct.args.get("on") is None:
         return None
-    from shardwise.planner.bind.query import ordinal
-
     on = distinct.args["on"]
     binder = Expressions(block.binder, block.scope)
     bound = []
@@ -299,27 +300,22 @@ def _expressions_in(values: list[object]) -> list[exp.Expr]:
 
 def _window_call(window: exp.Expr) -> exp.Expr:
     """The function of a window call, inside its FILTER and IGNORE NULLS."""
-    inner = window.this
+    inner: exp.Expr = window.this
     while isinstance(inner, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
         inner = inner.this
     return inner
 
 
 def _group_keys(block: Block, group: exp.Group) -> tuple[list[exp.Expr], tuple[tuple[int, ...], ...] | None]:
+    keys: list[exp.Expr] = []
     if group.args.get("all"):
-        keys = []
-        for item in block.items:
-            if (
-                not _has_aggregate(item.expr)
-                and not _is_constant(item.expr)
-                and not _is_among(item.expr, keys)
-            ):
-                keys.append(item.expr)
+        for expr in (item.expr for item in block.items):
+            if not (_has_aggregate(expr) or _is_constant(expr) or _is_among(expr, keys)):
+                keys.append(expr)
         return keys, None
-    keys = []
     alternatives: list[list[tuple[int, ...]]] = []
 
-    def position(raw: exp.Expr) -> int:
+    def place(raw: exp.Expr) -> int:
         bound = _group_key(block, raw)
         for n, key in enumerate(keys):
             if same(key, bound):
@@ -331,10 +327,10 @@ def _group_keys(block: Block, group: exp.Group) -> tuple[list[exp.Expr], tuple[t
     for raw in group.expressions:
         if isinstance(raw, exp.GroupingSets | exp.Rollup | exp.Cube):
             plain = False
-            alternatives.append(_grouping_sets(raw, position))
+            alternatives.append(_grouping_sets(raw, place))
         else:
             members = raw.expressions if isinstance(raw, exp.Tuple) else [raw]
-            alternatives.append([tuple(position(m) for m in members)])
+            alternatives.append([tuple(place(m) for m in members)])
     if group.args.get("totals") or any(group.args.get(k) for k in ("cube", "rollup", "grouping_sets")):
         raise Unmodelled("this form of grouping sets")
     if plain:
@@ -353,33 +349,28 @@ def _is_constant(expr: exp.Expr) -> bool:
     return isinstance(expr, exp.Literal | exp.Null | exp.Boolean)
 
 
-def _grouping_sets(raw: exp.Expr, position) -> list[tuple[int, ...]]:  # type: ignore[no-untyped-def]
+def _grouping_sets(raw: exp.Expr, place: KeyPlace) -> list[tuple[int, ...]]:
     if isinstance(raw, exp.GroupingSets):
         sets: list[tuple[int, ...]] = []
         for part in raw.expressions:
-            sets += (
-                _grouping_sets(part, position)
-                if isinstance(part, exp.Rollup | exp.Cube)
-                else [_set(part, position)]
-            )
+            nested = isinstance(part, exp.Rollup | exp.Cube)
+            sets += _grouping_sets(part, place) if nested else [_set(part, place)]
         return sets
-    members = [_set(part, position) for part in raw.expressions]
+    members = [_set(part, place) for part in raw.expressions]
     if isinstance(raw, exp.Rollup):
         return [sum(members[:n], ()) for n in range(len(members), -1, -1)]
-    chosen = [c for c in product((True, False), repeat=len(members))]
-    return [sum((m for m, use in zip(members, c, strict=True) if use), ()) for c in chosen]
+    choices = product((True, False), repeat=len(members))
+    return [sum((m for m, use in zip(members, choice, strict=True) if use), ()) for choice in choices]
 
 
-def _set(part: exp.Expr, position) -> tuple[int, ...]:  # type: ignore[no-untyped-def]
+def _set(part: exp.Expr, place: KeyPlace) -> tuple[int, ...]:
     if isinstance(part, exp.Tuple):
-        return tuple(position(e) for e in part.expressions)
-    return (position(part.this if isinstance(part, exp.Paren) else part),)
+        return tuple(place(e) for e in part.expressions)
+    return (place(part.this if isinstance(part, exp.Paren) else part),)
 
 
 def _group_key(block: Block, raw: exp.Expr) -> exp.Expr:
     """GROUP BY 1 means the first select item; a bare name is a column before it is an alias."""
-    from shardwise.planner.bind.query import ordinal
-
     position = ordinal(raw)
     if position is not None:
         if not 1 <= position <= len(block.items):
@@ -440,13 +431,8 @@ class _Lift:
                 return column(ColumnId(self.rel, item.name))
         if isinstance(expr, exp.Window):
             return self._window(expr)
-        if (
-            is_aggregate(expr)
-            or isinstance(expr, exp.Grouping)
-            or expr.name.lower() in ("grouping", "grouping_id")
-        ):
-            if type(expr) is not exp.Column:
-                return self._call(expr, hint)
+        if is_aggregate(expr) or _is_grouping(expr):
+            return self._call(expr, hint)
         plan = plan_of(expr)
         if plan is not None:
             after = replace_free(plan, self._by_column)
@@ -509,6 +495,12 @@ class _Lift:
         return names[-1]
 
 
+def _is_grouping(expr: exp.Expr) -> bool:
+    """GROUPING(…), which tells grouping sets apart: computed where the groups are."""
+    named = type(expr) is exp.Anonymous and expr.name.lower() in ("grouping", "grouping_id")
+    return named or isinstance(expr, exp.Grouping)
+
+
 def _innermost(call: exp.Expr) -> exp.Expr:
     while isinstance(call, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
         call = call.this
@@ -524,16 +516,16 @@ def _plain_name(name: str | None) -> str | None:
 
 def _windows(block: Block, everything: list[exp.Expr]) -> list[exp.Expr]:
     """Moves window calls into a Window; returns the expressions over its outputs."""
-    rel = None
+    if all(e.find(exp.Window) is None for e in everything):
+        return everything
+    rel = block.binder.names.fresh("win")
     items: list[Item] = []
 
     def lift(part: exp.Expr) -> exp.Expr:
-        nonlocal rel
         if not isinstance(part, exp.Window):
             return part
-        if any(isinstance(e, exp.Window) for e in part.find_all(exp.Window) if e is not part):
+        if any(e is not part for e in part.find_all(exp.Window)):
             raise Unmodelled("a window inside a window")
-        rel = rel or block.binder.names.fresh("win")
         for item in items:
             if same(item.expr, part):
                 return column(ColumnId(rel, item.name))
@@ -541,8 +533,7 @@ def _windows(block: Block, everything: list[exp.Expr]) -> list[exp.Expr]:
         return column(ColumnId(rel, items[-1].name))
 
     lifted = [e.transform(lift) if e.find(exp.Window) else e for e in everything]
-    if rel is not None:
-        block.node = Window(input=block.node, rel=rel, items=tuple(items))
+    block.node = Window(input=block.node, rel=rel, items=tuple(items))
     return lifted
 
 

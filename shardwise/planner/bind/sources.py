@@ -9,12 +9,14 @@ from sqlglot import exp
 
 from shardwise.catalog.model import Table, View
 from shardwise.errors import NotSupportedError, Reason, UnknownName, Unplannable
-from shardwise.plan.nodes import ColumnId, Join, JoinKind, Local, Node, OneRow, Output, Scan, TableFunction
+from shardwise.plan.nodes import ColumnId, Join, JoinKind, Local, Node, Output, Scan, TableFunction
 from shardwise.plan.route import Route
 from shardwise.plan.tree import column, conjuncts, free_columns
 from shardwise.planner.allowed import TABLE_FUNCTIONS, forbidden
+from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.scope import (
+    NO_FROM,
     FromItem,
     Named,
     Relation,
@@ -27,7 +29,7 @@ from shardwise.planner.bind.scope import (
 from shardwise.planner.bind.unmodelled import Unmodelled
 
 if TYPE_CHECKING:
-    from shardwise.planner.bind.query import Binder, Bound
+    from shardwise.planner.bind.query import Binder
 
 HIDDEN = ("_shard", "_source", "_table")
 
@@ -36,7 +38,7 @@ def bind_from(binder: Binder, select: exp.Select, outer: Scope | None) -> FromIt
     """The whole FROM clause. The comma binds looser than JOIN: `a, b JOIN c` is `a, (b JOIN c)`."""
     clause = select.args.get("from_")
     if clause is None:
-        return FromItem(OneRow(), (), ())
+        return NO_FROM
     if select.args.get("laterals"):
         raise Unmodelled("LATERAL VIEW")
     groups: list[list[exp.Join]] = [[]]
@@ -211,7 +213,7 @@ def _derived(binder: Binder, query: exp.Expr, ast: exp.Expr, seen: Scope | None)
     return _from_bound(binder.query(query, seen), ast)
 
 
-def _from_bound(bound: Bound, ast: exp.Expr, default_alias: str = "") -> FromItem:
+def _from_bound(bound: BoundQuery, ast: exp.Expr, default_alias: str = "") -> FromItem:
     """A query's columns under the alias: its own names made unique, then those the alias gives."""
     given = _alias_columns(ast)
     if len(given) > len(bound.names):
@@ -312,7 +314,7 @@ def _function(binder: Binder, ast: exp.Expr, seen: Scope | None) -> FromItem:
     arguments = call.expressions if isinstance(call, exp.Unnest) else [call]
     if isinstance(call, exp.Unnest) and (len(arguments) != 1 or ast.args.get("offset")):
         raise Unmodelled("unnest of several lists")
-    scope = seen or Scope(FromItem(OneRow(), (), ()))
+    scope = seen or Scope(NO_FROM)
     binder_ = Expressions(binder, scope)
     if isinstance(call, exp.Unnest):
         bound: exp.Expr = exp.Unnest(expressions=[binder_.bind(arguments[0])])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Unmodelled(Exception):  # noqa: N818  not an error: the statement is then kept whole
+class Unmodelled(Exception):
     """`what` the statement has that no node stands for."""
 
     def __init__(self, what: str) -> None:
