@@ -109,6 +109,9 @@ SELECT code, count(*) FROM places GROUP BY code;
 
 SELECT * FROM places WHERE code = 'fr';
 
+-- a view beside what it reads
+SELECT (SELECT count(*) FROM people) AS p, (SELECT count(*) FROM users) AS u, (SELECT count(*) FROM events) AS e, (SELECT count(*) FROM rich) AS r, (SELECT count(*) FROM totals) AS t, (SELECT count(*) FROM orders) AS o, (SELECT count(*) FROM paid) AS d;
+
 SELECT * FROM rich;
 
 SELECT name, sum(total) FROM rich GROUP BY name;
