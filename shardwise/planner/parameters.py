@@ -17,7 +17,7 @@ Given = Sequence[Any] | Mapping[str, Any] | None
 
 
 def literal_of(value: Any) -> exp.Expr | None:
-    """A parameter's value as a constant of its type, for reasoning only (never sent); None if it has no such form.
+    """A parameter's value as a constant of its type, for reasoning only (never sent); None if it has none.
 
     >>> literal_of(5).sql(), literal_of("x").sql("duckdb")
     ('5', "CAST('x' AS TEXT)")
@@ -31,12 +31,15 @@ def literal_of(value: Any) -> exp.Expr | None:
     if isinstance(value, Decimal) and value.is_finite():
         number = exp.Literal.number(format(abs(value), "f"))
         return exp.Neg(this=number) if value.is_signed() else number
-    for python, name in ((str, "VARCHAR"), (datetime, None), (date, "DATE"), (time, "TIME"), (UUID, "UUID")):
-        if isinstance(value, python):
-            if python is datetime:
-                name = "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
-            return exp.cast(exp.Literal.string(str(value)), str(name), dialect="duckdb")
-    return None
+    type_name = _type_name(value)
+    return exp.cast(exp.Literal.string(str(value)), type_name, dialect="duckdb") if type_name else None
+
+
+def _type_name(value: Any) -> str | None:
+    if isinstance(value, datetime):  # a date too, to Python
+        return "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
+    named = ((str, "VARCHAR"), (date, "DATE"), (time, "TIME"), (UUID, "UUID"))
+    return next((name for python, name in named if isinstance(value, python)), None)
 
 
 @dataclass
@@ -59,23 +62,21 @@ class Parameters:
         return exp.Placeholder(this=name)
 
     def expand_in(self, condition: exp.Expr) -> exp.Expr:
-        """`x IN ?` and `x IN (?)` with a list value: one parameter for each member; none is FALSE or TRUE."""
+        """`x IN ?` and `x IN (?)` with a list value: one parameter for each member; FALSE if there is none."""
         members: list[exp.Expr] = []
         listed = False
-        field_ = condition.args.get("field")
-        for member in [field_] if field_ is not None else condition.expressions:
-            inner = member.this if isinstance(member, exp.Paren) else member
+        written = condition.args.get("field")
+        for member in [written] if written is not None else condition.expressions:
+            inner = member.unnest()
             value = self.values.get(inner.name) if isinstance(inner, exp.Placeholder) else None
             if isinstance(value, list | tuple | set | frozenset):
                 listed = True
-                members += [self._member(inner.name, i, v) for i, v in enumerate(value)]
+                members += [self.bind_value(f"{inner.name}_{i}", v) for i, v in enumerate(value)]
             else:
                 members.append(member)
         if not listed:
             return condition
-        if not members:
-            return exp.false()
-        return exp.In(this=condition.this, expressions=members)
+        return exp.In(this=condition.this, expressions=members) if members else exp.false()
 
     def bind_value(self, name: str, value: Any) -> exp.Expr:
         """A further value, under a name of the planner's own."""
@@ -94,10 +95,6 @@ class Parameters:
         """Too many positional values is the caller's mistake; further names in a mapping are not."""
         if isinstance(self.given, Sequence) and len(self.given) > len(self._used):
             raise self._count_error(len(self._used))
-
-    def _member(self, name: str, index: int, value: Any) -> exp.Expr:
-        self.values[f"{name}_{index}"] = value
-        return exp.Placeholder(this=f"{name}_{index}")
 
     def _name(self, placeholder: exp.Expr) -> str:
         inner = placeholder.this
@@ -123,8 +120,9 @@ class Parameters:
 
     def _count_error(self, wanted: int) -> ProgrammingError:
         given = len(self.given or ())
+        takes = f"{'' if given > wanted else 'at least '}{wanted}"
         return ProgrammingError(
-            f"the statement takes {'' if given > wanted else 'at least '}{wanted} parameters, {given} were given",
+            f"the statement takes {takes} parameters, {given} were given",
             reason=Reason.PARAMETERS,
             hint="Pass one value for each ?",
             sqlstate="07001",

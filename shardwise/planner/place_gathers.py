@@ -18,7 +18,7 @@ from itertools import count
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import Cte, Gather, Node, Raw, Recursive, Scan
 from shardwise.plan.tree import free_columns, map_expressions, map_inputs, map_plans, names_read, walk
-from shardwise.planner.distribution import Analysis, At, Copied, Merged, Split
+from shardwise.planner.distribution import Analysis, Copied, Split
 from shardwise.planner.pass_context import PlanContext
 
 

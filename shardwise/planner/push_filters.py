@@ -27,11 +27,9 @@ from shardwise.plan.nodes import (
     ColumnId,
     Distinct,
     Filter,
-    Item,
     Join,
     Node,
     Project,
-    Scan,
     SetOp,
     Sort,
     Window,
@@ -90,7 +88,7 @@ class _Push:
         return self._over(node, tuple(replace_columns(c, by) for c in passing), staying)
 
     def _sort(self, node: Sort, coming: Conjuncts) -> Node:
-        passing, staying = _sorted(coming, lambda c: _is_deterministic(c))
+        passing, staying = _sorted(coming, _is_deterministic)
         return self._over(node, passing, staying)
 
     def _by_columns(self, node: Distinct | Window | Aggregate, coming: Conjuncts) -> Node:
@@ -184,8 +182,9 @@ class _Push:
             (id,) = read
             if id in side:
                 continue
-            for same in sorted(both.same_as(id) & side):
-                told.append(replace_columns(conjunct, {id: column(same)}))
+            told += [
+                replace_columns(conjunct, {id: column(same)}) for same in sorted(both.same_as(id) & side)
+            ]
         return tuple(dict.fromkeys(told))
 
 
@@ -265,7 +264,7 @@ def _is_movable(conjunct: exp.Expr, ctx: PlanContext) -> bool:
         return not can_fail(conjunct, ctx.type_of)
     if any(free_columns(p) and not _cannot_fail(p, ctx) for p in plans):
         return False
-    return not can_fail(conjunct.copy().transform(lambda e: _stand_in(e)), ctx.type_of)
+    return not can_fail(conjunct.copy().transform(_stand_in), ctx.type_of)
 
 
 def _cannot_fail(plan: Node, ctx: PlanContext) -> bool:
@@ -275,7 +274,7 @@ def _cannot_fail(plan: Node, ctx: PlanContext) -> bool:
 
 
 def _stand_in(part: exp.Expr) -> exp.Expr:
-    """For asking whether the rest can fail: a subquery as the constant it is, IN and EXISTS as a truth value."""
+    """For asking whether the rest can fail: a subquery as a constant, IN and EXISTS as a truth value."""
     if isinstance(part, exp.Exists) and plan_of(part.this) is not None:
         return exp.true()
     if isinstance(part, exp.In) and part.args.get("query") is not None:

@@ -497,8 +497,7 @@ class _Lift:
 
 def _is_grouping(expr: exp.Expr) -> bool:
     """GROUPING(…), which tells grouping sets apart: computed where the groups are."""
-    named = type(expr) is exp.Anonymous and expr.name.lower() in ("grouping", "grouping_id")
-    return named or isinstance(expr, exp.Grouping)
+    return isinstance(expr, exp.Grouping | exp.GroupingId)
 
 
 def _innermost(call: exp.Expr) -> exp.Expr:
