@@ -62,7 +62,7 @@ class Parameters:
         return exp.Placeholder(this=name)
 
     def expand_in(self, condition: exp.Expr) -> exp.Expr:
-        """`x IN ?` and `x IN (?)` with a list value: one parameter for each member; FALSE if there is none."""
+        """`x IN ?` and `x IN (?)` with a list value: one parameter for each member; of none, FALSE."""
         members: list[exp.Expr] = []
         listed = False
         written = condition.args.get("field")
@@ -122,7 +122,7 @@ class Parameters:
         given = len(self.given or ())
         takes = f"{'' if given > wanted else 'at least '}{wanted}"
         return ProgrammingError(
-            f"the statement takes {takes} parameters, {given} were given",
+            f"the statement takes {takes} parameter{'' if wanted == 1 else 's'}, {given} given",
             reason=Reason.PARAMETERS,
             hint="Pass one value for each ?",
             sqlstate="07001",

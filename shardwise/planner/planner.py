@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
 
 from shardwise.catalog.model import Catalog
 from shardwise.errors import (
@@ -28,7 +29,6 @@ from shardwise.options import Options
 from shardwise.plan.nodes import Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.run import Bound, First, Plan
-from shardwise.plan.tree import walk
 from shardwise.planner.allowed import check_allowed
 from shardwise.planner.bind import Binder, Unmodelled
 from shardwise.planner.bind.names import Names
@@ -51,7 +51,7 @@ class Planner:
 
     catalog: Catalog
 
-    def prepare(self, sql: str, *, locals: Locals | None = None) -> Statement:
+    def prepare(self, sql: str, *, locals: Locals | None = None) -> Statement:  # noqa: A002
         """Parses one statement. `locals` are relations registered with the merge, by name.
 
         Raises SQLSyntaxError with the position, NotSupportedError for what is no query.
@@ -223,19 +223,20 @@ def _syntax_error(error: ParseError) -> SQLSyntaxError:
     return SQLSyntaxError(f"syntax error{near}: {message.rstrip('.')}", position=position)
 
 
-def number_placeholders(tokens):  # type: ignore[no-untyped-def]
+def number_placeholders(tokens: list[Token]) -> list[Token]:
     """`?` as `$1`, `$2`, … so that their order does not depend on how the tree is walked."""
-    from sqlglot.tokens import Token, TokenType
-
-    numbered, count = [], 0
+    numbered: list[Token] = []
+    count = 0
     for token in tokens:
-        if token.text in ("?", "?::"):  # the second is one token to sqlglot
-            count += 1
-            where = {"line": token.line, "col": token.col, "start": token.start, "end": token.end}
-            numbered.append(Token(TokenType.PARAMETER, "$", **where))
-            numbered.append(Token(TokenType.NUMBER, str(count), **where))
-            if token.text == "?::":
-                numbered.append(Token(TokenType.DCOLON, "::", **where))
-        else:
+        if token.token_type not in (TokenType.PLACEHOLDER, TokenType.QDCOLON):
             numbered.append(token)
+            continue
+        count += 1
+        numbered += (_token(TokenType.PARAMETER, "$", token), _token(TokenType.NUMBER, str(count), token))
+        if token.token_type is TokenType.QDCOLON:  # `?::` is one token to sqlglot
+            numbered.append(_token(TokenType.DCOLON, "::", token))
     return numbered
+
+
+def _token(kind: TokenType, text: str, at: Token) -> Token:
+    return Token(kind, text, line=at.line, col=at.col, start=at.start, end=at.end)
