@@ -79,8 +79,9 @@ class DuckDBMerge:
         instance = self._take(_settings(options))
         try:
             con = instance.con.cursor()
+            stores = []
             for name, (stream, columns) in streams.items():
-                _register(con, name, stream, columns)
+                stores += _register(con, name, stream, columns, store=name in merge.stored)
             for name in merge.locals:
                 con.register(name, locals[name])
             columns = duck.describe(con, merge.sql, merge.params)
@@ -90,7 +91,9 @@ class DuckDBMerge:
         except BaseException:
             self._give_back(instance)
             raise
-        return DuckDBMerging(con, sql, merge.params, wanted or columns, lambda: self._give_back(instance))
+        return DuckDBMerging(
+            con, (*stores, sql), merge.params, wanted or columns, lambda: self._give_back(instance)
+        )
 
     def close(self) -> None:
         with self._lock:
@@ -128,9 +131,9 @@ def _settings(options: Options) -> duck.Settings:
 
 # DuckDB takes a stream for one row, and would join two by comparing every pair.
 _STREAMS_ARE_LARGE = (
-    "SET asof_loop_join_threshold = 0",
-    "SET nested_loop_join_threshold = 0",
-    "SET merge_join_threshold = 0",
+    "SET GLOBAL asof_loop_join_threshold = 0",
+    "SET GLOBAL nested_loop_join_threshold = 0",
+    "SET GLOBAL merge_join_threshold = 0",
 )
 
 
@@ -155,17 +158,26 @@ class _Instance:
         rmtree(self._directory, ignore_errors=True)
 
 
-def _register(con: duckdb.DuckDBPyConnection, name: str, stream: Stream, columns: duck.Columns) -> None:
-    """A stream under its name; ENUM columns, which Arrow brings as text, are cast back by a view."""
-    if not any("ENUM(" in type_ for _, type_ in columns):
+def _register(
+    con: duckdb.DuckDBPyConnection, name: str, stream: Stream, columns: duck.Columns, *, store: bool
+) -> tuple[str, ...]:
+    """A stream under its name; ENUM columns, which Arrow brings as text, are cast back.
+
+    A stream to be stored is a view until then; the statements that store it are returned.
+    """
+    if not store and not any("ENUM(" in type_ for _, type_ in columns):
         con.register(name, stream)
-        return
+        return ()
     raw = f"{name} as it comes"
     con.register(raw, stream)
-    casts = (f"CAST({duck.identifier(c)} AS {t}) AS {duck.identifier(c)}" for c, t in columns)
-    con.execute(
-        f"CREATE TEMP VIEW {duck.identifier(name)} AS SELECT {', '.join(casts)} FROM {duck.identifier(raw)}"
+    casts = (
+        f"CAST({duck.identifier(c)} AS {t}) AS {duck.identifier(c)}" if "ENUM(" in t else duck.identifier(c)
+        for c, t in columns
     )
+    own = duck.identifier(name)
+    select = f"SELECT {', '.join(casts)} FROM {duck.identifier(raw)}"
+    con.execute(f"CREATE TEMP VIEW {own} AS {select}")
+    return (f"DROP VIEW {own}", f"CREATE TEMP TABLE {own} AS {select}") if store else ()
 
 
 class DuckDBMerging:
@@ -174,31 +186,37 @@ class DuckDBMerging:
     def __init__(
         self,
         con: duckdb.DuckDBPyConnection,
-        sql: str,
+        statements: tuple[str, ...],
         params: Mapping[str, Any],
         columns: duck.Columns,
         done: Callable[[], None],
     ) -> None:
         self.columns = columns
         self._con = con
-        self._sql = sql
+        *self._stores, self._sql = statements
         self._params = params
         self._has_started = False
         self._done: Callable[[], None] | None = done
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         if not self._has_started:
-            self._has_started = True
+            self._store()
             duck.execute(self._con, self._sql, self._params)
         return self._con.fetchmany(count)
 
     def reader(self, batch_rows: int) -> pa.RecordBatchReader:
-        self._has_started = True
+        self._store()
         return duck.arrow_reader(self._con, self._sql, self._params, batch_rows)
 
     def interrupt(self) -> None:
         if self._done is not None:
             self._con.interrupt()
+
+    def _store(self) -> None:
+        """Stores the streams that are joined: only then the engine knows how large they are."""
+        self._has_started = True
+        for statement in self._stores:
+            self._con.execute(statement)
 
     def close(self) -> None:
         done, self._done = self._done, None

@@ -74,12 +74,17 @@ class Fragment:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
     """The statement that finishes the work. It reads each stream under the fragment's name ("f1"), and each
-    registered local relation under its own."""
+    registered local relation under its own.
+
+    `stored` are inputs that are joined with others, or read more than once: an engine that stores them first
+    knows how large they are, and in which order to join. The other inputs are read once, as they come.
+    """
 
     sql: str
     params: Mapping[str, Any]
     inputs: tuple[str, ...]
     locals: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

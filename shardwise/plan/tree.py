@@ -6,7 +6,7 @@ is `after is not before`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from sqlglot import exp
@@ -203,6 +203,26 @@ def same(one: exp.Expr, other: exp.Expr) -> bool:
     return one == other and one.sql("duckdb") == other.sql("duckdb")
 
 
+def distinct(exprs: Iterable[exp.Expr]) -> tuple[exp.Expr, ...]:
+    """Each expression once, in order."""
+    kept: list[exp.Expr] = []
+    for expr in exprs:
+        if not any(expr is other or same(expr, other) for other in kept):
+            kept.append(expr)
+    return tuple(kept)
+
+
+def parted(
+    exprs: Iterable[exp.Expr], test: Callable[[exp.Expr], bool]
+) -> tuple[tuple[exp.Expr, ...], tuple[exp.Expr, ...]]:
+    """Those that pass the test, and the others."""
+    passing: list[exp.Expr] = []
+    others: list[exp.Expr] = []
+    for expr in exprs:
+        (passing if test(expr) else others).append(expr)
+    return tuple(passing), tuple(others)
+
+
 def conjuncts(expr: exp.Expr | None) -> tuple[exp.Expr, ...]:
     """a AND (b AND c) as (a, b, c)."""
     if expr is None:
@@ -250,6 +270,21 @@ def all_of(conditions: tuple[exp.Expr, ...]) -> exp.Expr:
     for condition in conditions[1:]:
         joined = exp.And(this=joined, expression=operand_of_and(condition))
     return joined
+
+
+def any_of(conditions: tuple[exp.Expr, ...]) -> exp.Expr:
+    """The disjunction of at least one."""
+    joined = operand(conditions[0])
+    for condition in conditions[1:]:
+        joined = exp.Or(this=joined, expression=operand(condition))
+    return joined
+
+
+def disjuncts(expr: exp.Expr) -> tuple[exp.Expr, ...]:
+    """a OR (b OR c) as (a, b, c)."""
+    while type(expr) is exp.Paren:
+        expr = expr.this
+    return disjuncts(expr.left) + disjuncts(expr.right) if type(expr) is exp.Or else (expr,)
 
 
 def operand_of_and(expr: exp.Expr) -> exp.Expr:

@@ -155,6 +155,8 @@ def _distribution(node: Node, analysis: Analysis) -> Distribution:
         return _cte(node, analysis)
     if isinstance(node, Recursive):
         return _recursive(node, analysis)
+    if isinstance(node, Raw):
+        return _raw(node, analysis)
     leaf = _leaf(node, analysis)
     if leaf is not None:
         return _unpinned(node, leaf)
@@ -844,7 +846,6 @@ _RULES: dict[type[Node], Callable[[Any, Analysis], Distribution]] = {
     Sort: _ordered,
     Limit: _ordered,
     SetOp: _set_operation,
-    Raw: _raw,
     OneRow: _leafless,
     Values: _leafless,
     TableFunction: _leafless,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from shardwise.plan.nodes import ColumnId, Join, Node
-from shardwise.plan.tree import columns_in, map_expressions, map_inputs, map_plans
+from shardwise.plan.tree import columns_in, map_expressions, map_inputs, map_plans, parted
 from shardwise.planner.distribution import Analysis, Merged
 from shardwise.planner.pass_context import PlanContext
 
@@ -78,8 +78,7 @@ def _ordered(parts: list[Node], on: Conjuncts, analysis: Analysis) -> Node:
 
 def _join(left: Node, right: Node, on: Conjuncts) -> tuple[Join, Conjuncts]:
     """The two, joined by the conjuncts that read both and nothing else; and the other conjuncts."""
-    mine = tuple(c for c in on if _belongs(columns_in(c), left, right))
-    rest = tuple(c for c in on if c not in mine)
+    mine, rest = parted(on, lambda c: _belongs(columns_in(c), left, right))
     return Join(kind="inner" if mine else "cross", left=left, right=right, on=mine), rest
 
 

@@ -16,35 +16,59 @@ from __future__ import annotations
 from itertools import count
 
 from shardwise.errors import InternalError
-from shardwise.plan.nodes import Cte, Gather, Node, Raw, Recursive, Scan
-from shardwise.plan.tree import free_columns, map_expressions, map_inputs, map_plans, names_read, walk
+from shardwise.plan.nodes import Cte, Filter, Gather, Node, Raw, Recursive, Scan
+from shardwise.plan.tree import (
+    columns_in,
+    free_columns,
+    map_expressions,
+    map_inputs,
+    map_plans,
+    names_read,
+    parted,
+    plans_in,
+    walk,
+)
 from shardwise.planner.distribution import Analysis, Copied, Split
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.push_filters import is_movable
 
 
 def place_gathers(plan: Node, ctx: PlanContext) -> Node:
     numbers = count(1)
     analysis = ctx.analysis()
-    return _place(plan, analysis, numbers)
+    return _place(plan, ctx, analysis, numbers)
 
 
-def _place(node: Node, analysis: Analysis, numbers: count[int]) -> Node:
+def _place(node: Node, ctx: PlanContext, analysis: Analysis, numbers: count[int]) -> Node:
     where = analysis.of(node)
     alone = not free_columns(node) and not _reads_outside(node)
     if alone and isinstance(where, Split):
         return Gather(input=node, fragment=f"f{next(numbers)}", shards=where.shards)
     if alone and isinstance(where, Copied) and where.shards is not None and _reads_tables(node):
         return Gather(input=node, fragment=f"f{next(numbers)}", shards=where.shards[:1])
+    if isinstance(node, Filter):
+        node = _divided(node, ctx)
     if isinstance(node, Scan):
         raise InternalError(f"place_gathers: the scan of {node.table.name} stayed in the merge")
     if isinstance(node, Raw):
-        return node.but(tables=tuple(_place(t, analysis, numbers) for t in node.tables))
+        return node.but(tables=tuple(_place(t, ctx, analysis, numbers) for t in node.tables))
 
     def below(inner: Node) -> Node:
-        return _place(inner, analysis, numbers)
+        return _place(inner, ctx, analysis, numbers)
 
     node = map_inputs(node, below)
     return map_expressions(node, lambda e: map_plans(e, below)) if node.subplans else node
+
+
+def _divided(node: Filter, ctx: PlanContext) -> Filter:
+    """What of a predicate needs only the input's rows stands below the rest, and may go with them."""
+    mine = node.input.output_ids
+    below, above = parted(
+        node.conjuncts, lambda c: columns_in(c) <= mine and not any(plans_in(c)) and is_movable(c, ctx)
+    )
+    if not below or not above:
+        return node
+    return node.but(input=Filter(input=node.input, conjuncts=below), conjuncts=above)
 
 
 def _reads_tables(node: Node) -> bool:

@@ -18,7 +18,7 @@ its own condition to itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from sqlglot import exp
 
@@ -35,13 +35,19 @@ from shardwise.plan.nodes import (
     Window,
 )
 from shardwise.plan.tree import (
+    all_of,
+    any_of,
     column,
     column_id,
     columns_in,
+    conjuncts,
+    disjuncts,
+    distinct,
     free_columns,
     map_expressions,
     map_inputs,
     map_plans,
+    parted,
     plan_of,
     plans_in,
     replace_columns,
@@ -75,7 +81,7 @@ class _Push:
     # What passes, and how
 
     def _filter(self, node: Filter, coming: Conjuncts) -> Node:
-        merged = tuple(dict.fromkeys(node.conjuncts + coming))
+        merged = distinct(node.conjuncts + coming)
         below = self.down(node.input, merged)
         if isinstance(below, Filter) and below.input is node.input and below.conjuncts == node.conjuncts:
             return node
@@ -84,26 +90,26 @@ class _Push:
     def _project(self, node: Project, coming: Conjuncts) -> Node:
         by = {ColumnId(node.rel, item.name): item.expr for item in node.items}
         fixed = {id for id, e in by.items() if is_volatile(e) or e.find(exp.Subquery, exp.Explode)}
-        passing, staying = _sorted(coming, lambda c: not columns_in(c) & fixed and _is_movable(c, self.ctx))
+        passing, staying = parted(coming, lambda c: not columns_in(c) & fixed and is_movable(c, self.ctx))
         return self._over(node, tuple(replace_columns(c, by) for c in passing), staying)
 
     def _sort(self, node: Sort, coming: Conjuncts) -> Node:
-        passing, staying = _sorted(coming, _is_deterministic)
+        passing, staying = parted(coming, _is_deterministic)
         return self._over(node, passing, staying)
 
     def _by_columns(self, node: Distinct | Window | Aggregate, coming: Conjuncts) -> Node:
         free = _grouping(node)
-        passing, staying = _sorted(
+        passing, staying = parted(
             coming,
-            lambda c: _mine(c, node) <= free.keys() and bool(_mine(c, node)) and _is_movable(c, self.ctx),
+            lambda c: _mine(c, node) <= free.keys() and bool(_mine(c, node)) and is_movable(c, self.ctx),
         )
         return self._over(node, tuple(replace_columns(c, free) for c in passing), staying)
 
     def _set_operation(self, node: SetOp, coming: Conjuncts) -> Node:
         declared = {o.id for o in node.outputs if o.type is not None}
-        passing, staying = _sorted(
+        passing, staying = parted(
             coming,
-            lambda c: _mine(c, node) <= declared and _is_movable(c, self.ctx) and not c.find(exp.Subquery),
+            lambda c: _mine(c, node) <= declared and is_movable(c, self.ctx) and not c.find(exp.Subquery),
         )
         arms = []
         for arm in node.arms:
@@ -126,10 +132,10 @@ class _Push:
             return self._over(node, (), coming)
         kept, other = (node.right, node.left) if node.kind == "right" else (node.left, node.right)
         mine, theirs = kept.output_ids, other.output_ids
-        passing, staying = _sorted(coming, lambda c: not columns_in(c) & theirs and self._may_pass(c))
-        to_other, on = _sorted(node.on, lambda c: not columns_in(c) & mine and self._may_pass(c))
+        passing, staying = parted(coming, lambda c: not columns_in(c) & theirs and self._may_pass(c))
+        to_other, on = parted(node.on, lambda c: not columns_in(c) & mine and self._may_pass(c))
         if node.kind == "semi":
-            to_kept, on = _sorted(on, lambda c: not columns_in(c) & theirs and self._may_pass(c))
+            to_kept, on = parted(on, lambda c: not columns_in(c) & theirs and self._may_pass(c))
             passing += to_kept
         if node.lateral:
             to_other, on = (), node.on
@@ -144,7 +150,9 @@ class _Push:
         staying: list[exp.Expr] = []
         on: list[exp.Expr] = []
         sides: tuple[list[exp.Expr], list[exp.Expr]] = ([], [])
-        for conjunct, is_on in [*((c, True) for c in node.on), *((c, False) for c in coming)]:
+        everything = [*((c, True) for c in node.on), *((c, False) for c in coming)]
+        implied = [(i, True) for c, _ in everything for i in self._implied(c, left, right)]
+        for conjunct, is_on in everything + implied:
             read = columns_in(conjunct)
             to_left, to_right = not read & right, not read & left and not node.lateral
             home = on if is_on or (read & left and read & right and _is_deterministic(conjunct)) else staying
@@ -153,17 +161,36 @@ class _Push:
             else:
                 sides[0 if to_left else 1].append(conjunct)
         if not node.lateral:
-            everything = [*sides[0], *sides[1]]
+            told = [*sides[0], *sides[1]]
             known = equivalence(node.left, self.ctx.types).joined(equivalence(node.right, self.ctx.types))
-            sides[0].extend(self._told(everything, known, on, left))
-            sides[1].extend(self._told(everything, known, on, right))
+            sides[0].extend(self._told(told, known, on, left))
+            sides[1].extend(self._told(told, known, on, right))
         new = _joined(
             node, self.down(node.left, tuple(sides[0])), self.down(node.right, tuple(sides[1])), tuple(on)
         )
         return _filtered(new, tuple(staying))
 
+    def _implied(
+        self, conjunct: exp.Expr, left: frozenset[ColumnId], right: frozenset[ColumnId]
+    ) -> Iterator[exp.Expr]:
+        """What an OR over both sides says of each alone.
+
+        (a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4) needs a.x = 1 OR a.x = 3.
+        """
+        read = columns_in(conjunct)
+        arms = disjuncts(conjunct)
+        if len(arms) < 2 or not (read & left and read & right):
+            return
+        for side in (left, right):
+            parts = [
+                [c for c in conjuncts(arm) if columns_in(c) and columns_in(c) <= side and self._may_pass(c)]
+                for arm in arms
+            ]
+            if all(parts):
+                yield any_of(tuple(all_of(tuple(part)) for part in parts))
+
     def _may_pass(self, conjunct: exp.Expr) -> bool:
-        return _is_movable(conjunct, self.ctx)
+        return is_movable(conjunct, self.ctx)
 
     def _told(
         self,
@@ -185,7 +212,7 @@ class _Push:
             told += [
                 replace_columns(conjunct, {id: column(same)}) for same in sorted(both.same_as(id) & side)
             ]
-        return tuple(dict.fromkeys(told))
+        return distinct(told)
 
 
 def _simplified(node: Join, coming: Conjuncts) -> tuple[Join, Conjuncts]:
@@ -220,13 +247,8 @@ def _joined(node: Join, left: Node, right: Node, on: Conjuncts) -> Join:
     return node.but(kind=kind, left=left, right=right, on=on)
 
 
-def _filtered(node: Node, conjuncts: Conjuncts) -> Node:
-    return Filter(input=node, conjuncts=tuple(dict.fromkeys(conjuncts))) if conjuncts else node
-
-
-def _sorted(conjuncts: Conjuncts, passes: Callable[[exp.Expr], bool]) -> tuple[Conjuncts, Conjuncts]:
-    passing = tuple(c for c in conjuncts if passes(c))
-    return passing, tuple(c for c in conjuncts if c not in passing)
+def _filtered(node: Node, by: Conjuncts) -> Node:
+    return Filter(input=node, conjuncts=distinct(by)) if by else node
 
 
 def _mine(conjunct: exp.Expr, node: Node) -> frozenset[ColumnId]:
@@ -251,11 +273,14 @@ def _grouping(node: Distinct | Window | Aggregate) -> dict[ColumnId, exp.Expr]:
     return {id: column(id) for e in node.on if (id := column_id(e)) is not None}
 
 
-def _is_deterministic(conjunct: exp.Expr) -> bool:
-    return not is_volatile(conjunct) and all(is_deterministic(p) for p in plans_in(conjunct))
+def _is_deterministic(conjunct: exp.Expression) -> bool:
+    """One value for equal rows. A subquery that reads nothing of the row has one value anyway."""
+    if is_volatile(conjunct):
+        return False
+    return all(is_deterministic(p) for p in plans_in(conjunct) if free_columns(p))
 
 
-def _is_movable(conjunct: exp.Expr, ctx: PlanContext) -> bool:
+def is_movable(conjunct: exp.Expr, ctx: PlanContext) -> bool:
     """Deterministic, and cannot fail on a row that what it passes would have dropped."""
     if not _is_deterministic(conjunct):
         return False

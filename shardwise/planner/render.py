@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog
-from shardwise.plan.nodes import Gather, Local, Node, Raw, Scan
+from shardwise.plan.nodes import Cte, Gather, Join, Local, Node, Raw, Recursive, Scan, TableFunction
 from shardwise.plan.partitions import ShardTexts
 from shardwise.plan.route import Route
 from shardwise.plan.run import Fragment, Merge, Plan
@@ -86,7 +86,21 @@ def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
         params=ctx.parameters.used_in(query),
         inputs=tuple(n.fragment for n in nodes if isinstance(n, Gather)),
         locals=tuple(dict.fromkeys(n.name for n in nodes if isinstance(n, Local))),
+        stored=tuple(_stored(root, is_joined=False)),
     )
+
+
+def _stored(node: Node, *, is_joined: bool) -> Iterator[str]:
+    """The streams that meet others: below a join, in a subquery or beside one, in a recursion, in a statement kept whole."""
+    if isinstance(node, Gather):
+        if is_joined:
+            yield node.fragment
+        return
+    meets = is_joined or bool(node.subplans) or isinstance(node, Recursive | Raw | Cte)
+    if isinstance(node, Join):
+        meets = meets or not (node.lateral and isinstance(node.right, TableFunction))
+    for below in (*node.inputs, *node.subplans):
+        yield from _stored(below, is_joined=meets)
 
 
 def _no_leaf(node: Node) -> exp.Expr | None:
