@@ -120,19 +120,18 @@ def field_names(node: Node) -> tuple[str, ...]:
 def _nodes(value: object) -> Iterator[Node]:
     if isinstance(value, Node):
         yield value
-    elif type(value) is tuple:
-        for item in value:
-            if isinstance(item, Node):
-                yield item
+    elif type(value) is tuple and value and isinstance(value[0], Node):
+        yield from value
 
 
 def _expressions(value: object) -> Iterator[exp.Expr]:
     if isinstance(value, exp.Expr):
         yield value
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple) and value and isinstance(value[0], exp.Expr | tuple | str | int):
+        if type(value[0]) is str and not isinstance(value, Item):
+            return  # names, of shards say, of which there may be thousands
         for item in value:
-            if not isinstance(item, Node):
-                yield from _expressions(item)
+            yield from _expressions(item)
 
 
 @dataclass(frozen=True, kw_only=True)

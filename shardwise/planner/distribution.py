@@ -126,12 +126,10 @@ class Analysis:
         self._ctes: dict[str, Distribution] = {}
 
     def of(self, node: Node) -> Distribution:
-        if self._ctes:  # may be another one than elsewhere
-            return _distribution(node, self)
-        known: Distribution | None = node.__dict__.get("_distribution")
-        if known is None:
-            known = node.__dict__["_distribution"] = _distribution(node, self)
-        return known
+        known: tuple[Mapping[str, Distribution], Distribution] | None = node.__dict__.get("_distribution")
+        if known is None or known[0] != self._ctes:  # CTEs may be read from elsewhere than when it was asked
+            known = node.__dict__["_distribution"] = self._ctes, _distribution(node, self)
+        return known[1]
 
     def equal(self, node: Node) -> Equivalence:
         return equivalence(node, self.types)
@@ -186,7 +184,7 @@ def _common_shard(parts: list[Distribution]) -> str | None:
         else:
             return None
         if here is not None:
-            common = here if common is None else tuple(s for s in common if s in here)
+            common = here if common is None else common_shards(common, here)
     return common[0] if common else None
 
 
@@ -233,13 +231,21 @@ def _varies(node: Node) -> bool:
 
 def covers(copies: Shards | None, shards: Shards) -> bool:
     """Whether every shard has a copy."""
-    return copies is None or set(shards) <= set(copies)
+    return copies is None or shards == copies or set(shards) <= set(copies)
+
+
+def common_shards(one: Shards, other: Shards) -> Shards:
+    """In the order of the first; there may be thousands."""
+    if one == other:
+        return one
+    others = frozenset(other)
+    return tuple(s for s in one if s in others)
 
 
 def _meet(one: Shards | None, other: Shards | None) -> Shards | None:
     if one is None or other is None:
         return other if one is None else one
-    return tuple(s for s in one if s in other)
+    return common_shards(one, other)
 
 
 # Leaves
@@ -552,7 +558,7 @@ def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
         if isinstance(right, Copied) and isinstance(left, Split) and covers(right.shards, left.shards):
             return Split(left.shards, (key,))
         if key in _positional_keys(node, 1, right) and isinstance(left, Split) and isinstance(right, Split):
-            both = tuple(s for s in left.shards if s in right.shards)
+            both = common_shards(left.shards, right.shards)
             return Split(both if both and node.kind == "intersect" else left.shards, (key,))
     for key in _positional_keys(node, 1, right):
         covered = isinstance(left, Copied) and isinstance(right, Split) and covers(left.shards, right.shards)
@@ -566,7 +572,7 @@ def _union(node: SetOp, arms: list[Distribution]) -> Distribution:
         return MERGED
     splits = [arm for arm in arms if isinstance(arm, Split)]
     shards = splits[0].shards
-    if any(set(arm.shards) != set(shards) for arm in splits):
+    if any(arm.shards != shards and set(arm.shards) != set(shards) for arm in splits):
         return MERGED
     common = set(_positional_keys(node, 0, splits[0]))
     for i, arm in enumerate(splits[1:], 1):
@@ -694,7 +700,7 @@ def _shards_after(node: Join, left: Split, right: Split) -> Shards:
     a LEFT JOIN b ON a.k = b.k AND b.k = 2 keeps a's odd rows.
     """
     if node.kind in ("inner", "semi", "cross"):
-        met = tuple(s for s in left.shards if s in right.shards)
+        met = common_shards(left.shards, right.shards)
         return met or left.shards[:1]
     if node.kind == "full":
         return tuple(dict.fromkeys(left.shards + right.shards))
