@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import product
 from typing import Any, Literal
 
 from sqlglot import exp
@@ -403,7 +404,7 @@ def _project(node: Project, analysis: Analysis) -> Distribution:
         ):
             return MERGED
         keys = _renamed_keys(below.keys, renames(node.rel, node.items), analysis.equal(node.input))
-        return Split(below.shards, (*keys, *_coalesced_keys(node, below)))
+        return Split(below.shards, (*keys, *_coalesced_keys(node, analysis)))
     return _with_copied_subqueries(node, below, analysis) if isinstance(below, Copied) else below
 
 
@@ -438,29 +439,29 @@ def _renamed_keys(
     return tuple(dict.fromkeys(renamed))
 
 
-def _coalesced_keys(node: Project, below: Split) -> Iterator[Key]:
-    """Rule 7: coalesce(a.k, b.k) over a FULL JOIN of full keys linked by it is a full key again."""
-    if not isinstance(node.input, Join) or node.input.kind != "full":
+def _coalesced_keys(node: Project, analysis: Analysis) -> Iterator[Key]:
+    """Rule 7: coalesce(a.k, b.k) over a FULL JOIN of full keys linked by it is a full key again.
+
+    Not of loose ones, whose NULLs are on every shard: with `(SELECT b.k FROM a LEFT JOIN b ON a.k = b.k) x`,
+    SELECT coalesce(x.k, c.k) FROM x FULL JOIN c ON x.k = c.k GROUP BY 1 has a NULL group on each.
+    """
+    join = node.input
+    if not isinstance(join, Join) or join.kind != "full":
         return
-    pairs = {k.function: [o for o in below.keys if o.function == k.function] for k in below.keys}
-    computed = {}
+    left, right = analysis.of(join.left), analysis.of(join.right)
+    if not isinstance(left, Split) or not isinstance(right, Split):
+        return
+    computed: dict[tuple[ColumnId | None, ...], ColumnId] = {}
     for item in node.items:
         if isinstance(item.expr, exp.Coalesce):
-            both = [column_id(e) for e in (item.expr.this, *item.expr.expressions)]
-            computed[tuple(both)] = ColumnId(node.rel, item.name)
-    for function, keys in pairs.items():
-        for one in keys:
-            for other in keys:
-                columns = [computed.get((a, b)) for a, b in zip(one.columns, other.columns, strict=True)]
-                sides = (
-                    set(one.columns) <= node.input.left.output_ids,
-                    set(other.columns) <= node.input.right.output_ids,
-                )
-                linked = "orphaned" not in (one.strength, other.strength) and _joined_by(
-                    node.input, one, other
-                )
-                if all(c is not None for c in columns) and all(sides) and linked:
-                    yield Key(function, tuple(c for c in columns if c is not None))
+            both = tuple(column_id(e) for e in (item.expr.this, *item.expr.expressions))
+            computed[both] = ColumnId(node.rel, item.name)
+    for one, other in product(left.keys, right.keys):
+        if one.function == other.function and one.strength == other.strength == "full":
+            columns = [computed.get(pair) for pair in zip(one.columns, other.columns, strict=True)]
+            found = tuple(c for c in columns if c is not None)
+            if len(found) == len(columns) and _joined_by(join, one, other):
+                yield Key(one.function, found)
 
 
 def _joined_by(join: Join, one: Key, other: Key) -> bool:

@@ -273,7 +273,7 @@ def _grouping(node: Distinct | Window | Aggregate) -> dict[ColumnId, exp.Expr]:
     return {id: column(id) for e in node.on if (id := column_id(e)) is not None}
 
 
-def _is_deterministic(conjunct: exp.Expression) -> bool:
+def _is_deterministic(conjunct: exp.Expr) -> bool:
     """One value for equal rows. A subquery that reads nothing of the row has one value anyway."""
     if is_volatile(conjunct):
         return False

@@ -550,6 +550,10 @@ SELECT b.k, row_number() OVER (PARTITION BY b.k ORDER BY a.v NULLS LAST, a.k) AS
 SELECT COALESCE(a.k, b.k) AS k, count(*) FROM a FULL JOIN b ON a.k = b.k GROUP BY 1;
 
 -- 29
+SELECT COALESCE(q.k, c.k) AS k, count(*) FROM (SELECT b.k FROM a LEFT JOIN b ON a.k = b.k AND a.v > 100) q
+FULL JOIN c ON q.k = c.k GROUP BY 1;
+
+-- 29
 SELECT a.k, b.k, c.k FROM a FULL JOIN b ON a.k = b.k FULL JOIN c ON c.k = b.k;
 
 -- 29

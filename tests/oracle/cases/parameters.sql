@@ -46,3 +46,6 @@ SELECT id FROM users WHERE id BETWEEN $low AND $high;
 
 -- @params {"x": 4}
 SELECT id, $x AS y FROM users WHERE id = $x OR grp = $x;
+
+-- @params [5]
+SELECT id, '?' AS "?" FROM users WHERE name <> '?' AND id = ?;
