@@ -21,8 +21,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.types as pt
 
+from shardwise.catalog.checker import did_you_mean
 from shardwise.catalog.model import Catalog, Table, View
-from shardwise.errors import CatalogError, Error
+from shardwise.errors import CatalogError, Error, Reason
 from shardwise.executor import duck, translate
 
 HIDDEN_COLUMNS = ("_shard", "_source", "_table")
@@ -63,8 +64,7 @@ class Describer:
         try:
             found = duck.describe(con, sql, params)
         except duckdb.Error as error:
-            text = translate.Text(sql, len(_DESCRIBE))
-            raise translate.translate(error, text) from error
+            raise self._objection(error, sql, locals) from error
         finally:
             con.close()
         if key is not None:
@@ -110,6 +110,19 @@ class Describer:
             for instance in self._instances.values():
                 instance.con.close()
             self._instances.clear()
+
+    def _objection(
+        self,
+        error: duckdb.Error,
+        sql: str,
+        locals: Mapping[str, Any] | None,  # noqa: A002
+    ) -> Error:
+        """Ours; tables that come close are the catalog's, for DuckDB knows only those made so far."""
+        ours = translate.translate(error, translate.Text(sql, len(_DESCRIBE)))
+        if ours.reason == Reason.UNKNOWN_TABLE and ours.sqlstate == "42P01":
+            name = ours.message.split('"')[1]
+            ours.hint = did_you_mean(name, [*(t.name for t in self._catalog.tables()), *(locals or {})])
+        return ours
 
     def _cursor(
         self,
@@ -161,7 +174,7 @@ class _Empty:
     def add(self, words: set[str]) -> None:
         """Makes the relations whose names may be among the words of a text."""
         for word in words & self._missing.keys() | ({""} & self._missing.keys()):
-            for relation in self._missing.pop(word):
+            for relation in self._missing.pop(word, ()):  # a view may have made it meanwhile
                 if isinstance(relation, View):
                     self.add({each.casefold() for each in _WORD.findall(relation.sql)})
                     self._view(relation)

@@ -79,7 +79,7 @@ class DuckDBMerge:
         instance = self._take(_settings(options))
         try:
             con = instance.con.cursor()
-            stores = []
+            stores: list[str] = []
             for name, (stream, columns) in streams.items():
                 stores += _register(con, name, stream, columns, store=name in merge.stored)
             for name in merge.locals:
@@ -210,7 +210,8 @@ class DuckDBMerging:
 
     def interrupt(self) -> None:
         if self._done is not None:
-            self._con.interrupt()
+            with contextlib.suppress(duckdb.ConnectionException):  # closed meanwhile
+                self._con.interrupt()
 
     def _store(self) -> None:
         """Stores the streams that are joined: only then the engine knows how large they are."""

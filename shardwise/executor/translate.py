@@ -127,23 +127,23 @@ _AMBIGUOUS = re.compile(r'Ambiguous reference to column name "(.+?)"(?: \(use: (
 
 
 def _catalog(engine: EngineError) -> Error:
-    message = engine.message
-    kind, name = str(engine.details.get("type", "")), str(engine.details.get("name", ""))
-    if kind == "Table" and name:
+    found = _MISSING.match(engine.message)
+    hint = _did_you_mean(engine.message)
+    if found is None:
+        return ProgrammingError(_sentence(engine.message), hint=hint)
+    kind, name = found.groups()
+    if kind == "Table":
         return UnknownName(
-            f'table "{name}" does not exist',
-            reason=Reason.UNKNOWN_TABLE,
-            sqlstate="42P01",
-            hint=_did_you_mean(message),
+            f'table "{name}" does not exist', reason=Reason.UNKNOWN_TABLE, sqlstate="42P01", hint=hint
         )
-    if "Function" in kind and name:
+    if "Function" in kind:
         return UnknownName(
-            f'function "{name}" does not exist',
-            reason=Reason.NOT_SUPPORTED,
-            sqlstate="42883",
-            hint=_did_you_mean(message),
+            f'function "{name}" does not exist', reason=Reason.NOT_SUPPORTED, sqlstate="42883", hint=hint
         )
-    return ProgrammingError(_sentence(message), hint=_did_you_mean(message))
+    return ProgrammingError(f'{kind.lower()} "{name}" does not exist', hint=hint)
+
+
+_MISSING = re.compile(r"(Table|[A-Z][\w ]*?) with name (.+?) does not exist")
 
 
 def _did_you_mean(message: str) -> str | None:

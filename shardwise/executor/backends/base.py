@@ -44,7 +44,7 @@ class SourceOptions:
 
 
 class SourceConnection(Protocol):
-    """A connection that runs one request at a time. `interrupt` and `close` may come from any thread."""
+    """A connection for one request at a time; anyone may `interrupt` it, even after `close`."""
 
     def execute(self, sql: str, params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         """Starts a statement whose rows are fetched as tuples; gives the columns' names and types."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -62,7 +63,8 @@ class DuckDBConnection:
         return duck.arrow_reader(self._con, sql, params, batch_rows)
 
     def interrupt(self) -> None:
-        self._con.interrupt()
+        with suppress(duckdb.ConnectionException):  # closed meanwhile
+            self._con.interrupt()
 
     def close(self) -> None:
         self._con.close()

@@ -1,0 +1,36 @@
+"""A small laboratory: three shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.executor.lab import Lab
+
+MakeLab = Callable[..., Lab]
+
+
+@pytest.fixture
+def make_lab(tmp_path: Path) -> Iterator[MakeLab]:
+    """Makes laboratories that are closed at the end."""
+    made: list[Lab] = []
+
+    def make(**how: int) -> Lab:
+        folder = tmp_path / f"lab {len(made)}"
+        folder.mkdir()
+        made.append(Lab(folder, **how))
+        return made[-1]
+
+    yield make
+    for lab in made:
+        lab.close()
+
+
+@pytest.fixture
+def lab(make_lab: MakeLab) -> Lab:
+    """Three shards, a hundred rows of t on each."""
+    lab = make_lab()
+    lab.numbers(100)
+    return lab
