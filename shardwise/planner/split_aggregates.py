@@ -72,7 +72,11 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
         calls=_finals(node, combined, {n: ColumnId(rel, new) for n, new in by.items()}, repeated, keys, rel),
         sets=node.sets,
     )
-    return _behind_project(whole, ctx) if any(c.expr.find(exp.Lambda) for c in whole.calls) else whole
+    return _behind_project(whole, ctx) if any(_has_lambda(c.expr) for c in whole.calls) else whole
+
+
+def _has_lambda(expr: exp.Expr) -> bool:
+    return any(isinstance(e, exp.Lambda) or e.name.startswith("LAMBDA ") for e in expr.find_all(exp.Lambda, exp.Var))
 
 
 def _behind_project(node: Aggregate, ctx: PlanContext) -> Node:
