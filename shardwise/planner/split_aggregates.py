@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, Project, TableFunction
+from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, TableFunction
 from shardwise.plan.tree import column, plans_in, rewrite, same
 from shardwise.planner.aggregates import Combined, combine, is_aggregate
 from shardwise.planner.bind.scope import unique_names
@@ -65,25 +65,13 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
     if combined.expand:
         assert combined.count is not None
         below, repeated = _repeat(below, ColumnId(rel, by[combined.count]), ctx)
-    whole = Aggregate(
+    return Aggregate(
         input=below,
         rel=node.rel,
         keys=tuple(Item(k.name, column(ColumnId(rel, n))) for k, n in zip(node.keys, names, strict=False)),
         calls=_finals(node, combined, {n: ColumnId(rel, new) for n, new in by.items()}, repeated, keys, rel),
         sets=node.sets,
     )
-    return _behind_project(whole, ctx) if any(_has_lambda(c.expr) for c in whole.calls) else whole
-
-
-def _has_lambda(expr: exp.Expr) -> bool:
-    return any(isinstance(e, exp.Lambda) or e.name.startswith("LAMBDA ") for e in expr.find_all(exp.Lambda, exp.Var))
-
-
-def _behind_project(node: Aggregate, ctx: PlanContext) -> Node:
-    """The same columns, so that what is above reads values: DuckDB does not bind a lambda in HAVING."""
-    rel = ctx.names.fresh(node.rel)
-    outputs = [Item(o.id.name, column(ColumnId(rel, o.id.name))) for o in node.outputs]
-    return Project(input=node.but(rel=rel), rel=node.rel, items=tuple(outputs))
 
 
 def _finals(

@@ -25,7 +25,7 @@ from shardwise.plan.nodes import (
     Window,
 )
 from shardwise.plan.sql.block import CALL, Block, Kind, Order, Ref, Scope
-from shardwise.plan.sql.expressions import has_subquery, is_constant, is_ordinal_like, is_volatile
+from shardwise.plan.sql.expressions import has_lambda, has_subquery, is_constant, is_ordinal_like, is_volatile
 from shardwise.plan.tree import column, column_id
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
     for item in calls:
         id = ColumnId(node.rel, item.name)
         columns[id] = _marked(render.write(item.expr, block, outer))
-        kinds[id] = Kind.CALL
+        kinds[id] = Kind.COMPUTED if has_lambda(item.expr) else Kind.CALL
     volatile = {ColumnId(node.rel, item.name) for item in node.calls if is_volatile(item.expr)}
     block.is_grouped = True
     if node.sets is not None:

@@ -105,6 +105,12 @@ def is_volatile(expr: exp.Expr) -> bool:
     return False
 
 
+def has_lambda(expr: exp.Expr) -> bool:
+    """Whether a lambda is in it, which DuckDB binds in a select list but not in HAVING."""
+    found = expr.find_all(exp.Lambda, exp.Var)
+    return any(type(part) is exp.Lambda or part.name.startswith("LAMBDA ") for part in found)
+
+
 def has_subquery(expr: exp.Expr) -> bool:
     """Whether a query stands anywhere in it."""
     return expr.find(exp.Subquery, exp.Query) is not None
