@@ -93,8 +93,9 @@ class Parameters:
 
     def check_all_used(self) -> None:
         """Too many positional values is the caller's mistake; further names in a mapping are not."""
-        if isinstance(self.given, Sequence) and len(self.given) > len(self._used):
-            raise self._count_error(len(self._used))
+        last = max((int(name[1:]) for name in self._used), default=0)
+        if isinstance(self.given, Sequence) and len(self.given) > last:
+            raise self._count_error(last)
 
     def _name(self, placeholder: exp.Expr) -> str:
         inner = placeholder.this

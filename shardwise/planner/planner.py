@@ -84,17 +84,17 @@ class Statement:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The parameters: positions as "1", "2", …, or names."""
-        found = (p.this if isinstance(p.this, str) else p.name for p in self.ast.find_all(exp.Placeholder))
-        return tuple(dict.fromkeys(str(p) for p in found))
+        """The parameters, each once: positions as "1", "2", … in their order, or names."""
+        written = self.ast.find_all(exp.Placeholder, exp.Parameter)
+        names = dict.fromkeys(str(p.name or p.this) for p in written)
+        return tuple(sorted(names, key=lambda name: int(name) if name.isdigit() else 0))
 
     @property
     def columns(self) -> tuple[tuple[str, str | None], ...]:
         """The result's columns, as far as they are known without parameters and without an engine."""
-        given = {name: None for name in self.parameters if not name.isdigit()} or [None] * len(
-            self.parameters
-        )
-        return self.plan(given).columns
+        positions = [int(name) for name in self.parameters if name.isdigit()]
+        by_name = {name: None for name in self.parameters if not name.isdigit()}
+        return self.plan(by_name or [None] * max(positions, default=0)).columns
 
     def plan(
         self, params: Given = None, *, context: Context | None = None, options: Options | None = None

@@ -258,8 +258,11 @@ class Binder:
         return BoundQuery(node, bound.names)
 
     def _sorted(self, bound: BoundQuery, order: exp.Order, outer: Scope | None) -> Node:
-        """Keys name the output columns, by name or position, or are expressions over them."""
-        columns = tuple(Named(n, column(id)) for n, id in zip(bound.names, bound.ids, strict=True))
+        """Keys are output columns, by position or name (of two the first), or expressions over them."""
+        first: dict[str, Named] = {}
+        for name, id in zip(bound.names, bound.ids, strict=True):
+            first.setdefault(name.lower(), Named(name, column(id)))
+        columns = tuple(first.values())
         scope = Scope(FromItem(bound.node, (Relation("", columns),), columns), outer)
         binder = Expressions(self, scope)
         keys: list[SortKey] = []

@@ -142,7 +142,7 @@ def _select_items(block: Block) -> list[SelectItem]:
         name = raw.alias if aliased else _column_name(bound, inner)
         items.append(SelectItem(name, bound, aliased))
         if aliased:
-            block.scope.aliases.setdefault(name.lower(), bound)
+            block.scope.aliases[name.lower()] = bound  # of two of a name DuckDB takes the last
     return items
 
 
@@ -234,12 +234,10 @@ def _order_items(block: Block) -> list[tuple[SortKey, int | None]]:
 
 
 def _item_named(block: Block, name: str) -> int | None:
-    """The (1-based) select item that ORDER BY's bare name means: an alias before a column."""
-    for want_alias in (True, False):
-        for n, item in enumerate(block.items):
-            if item.name.lower() == name.lower() and item.is_alias is want_alias:
-                return n + 1
-    return None
+    """The (1-based) select item that ORDER BY's bare name means: the last alias, else the first column."""
+    named = [n for n, item in enumerate(block.items, 1) if item.name.lower() == name.lower()]
+    aliases = [n for n in named if block.items[n - 1].is_alias]
+    return aliases[-1] if aliases else next(iter(named), None)
 
 
 def _distinct_on(block: Block) -> list[exp.Expr] | None:

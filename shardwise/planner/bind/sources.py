@@ -97,7 +97,7 @@ def _join(binder: Binder, join: exp.Join, left: FromItem, right: FromItem, outer
     lateral = _reads(right.node, left)
     if lateral and kind not in ("inner", "cross", "left"):
         raise Unmodelled(f"a LATERAL {kind} join")
-    using = _using_names(join, left, right)
+    using = _using(join, left, right)
     if using:
         return _join_using(kind, left, right, using, lateral)
     on: tuple[exp.Expr, ...] = ()
@@ -136,25 +136,27 @@ def _kind(join: exp.Join) -> JoinKind:
     raise Unmodelled(f"a {kind} join")
 
 
-def _using_names(join: exp.Join, left: FromItem, right: FromItem) -> list[str]:
+def _using(join: exp.Join, left: FromItem, right: FromItem) -> list[exp.Column]:
+    """The columns that USING names, or that NATURAL finds on both sides."""
     if (join.args.get("method") or "").upper() == "NATURAL":
         theirs = {c.name.lower() for c in right.star}
         names = [c.name for c in left.star if c.name.lower() in theirs]
         if not names:
             raise Unmodelled("a NATURAL join without a common column")
-        return names
-    return [i.name for i in join.args.get("using") or ()]
+        return [exp.column(name) for name in names]
+    return [exp.Column(this=exp.to_identifier(i).copy()) for i in join.args.get("using") or ()]
 
 
-def _join_using(kind: JoinKind, left: FromItem, right: FromItem, names: list[str], lateral: bool) -> FromItem:
+def _join_using(
+    kind: JoinKind, left: FromItem, right: FromItem, columns: list[exp.Column], lateral: bool
+) -> FromItem:
     on, merged = [], {}
-    for name in names:
-        wanted = exp.column(name)
+    for wanted in columns:
         mine = Scope(left).resolve(wanted)
         theirs = Scope(right).resolve(wanted)
         on.append(exp.EQ(this=mine.copy(), expression=theirs.copy()))
         both = exp.Coalesce(this=mine.copy(), expressions=[theirs.copy()])
-        merged[name.lower()] = both if kind == "full" else theirs if kind == "right" else mine
+        merged[wanted.name.lower()] = both if kind == "full" else theirs if kind == "right" else mine
     if kind in ("asof", "asof_left"):
         raise Unmodelled("ASOF JOIN … USING")
     node = Join(kind=kind, left=left.node, right=right.node, on=tuple(on), lateral=lateral)
