@@ -34,11 +34,10 @@ class PlanContext:
         """Distributions of the statement's nodes."""
         return Analysis(self.catalog, self.types)
 
-    def learn(self, plan: Node) -> None:
-        """Registers the declared types of every column; identities are unique in a statement."""
-        for node in walk(plan):
-            for output in node.outputs:
-                self.types.setdefault(output.id, output)
+    def learn(self, tree: Node) -> None:
+        """Registers the columns of a tree that was just made, with their types. Identities are unique."""
+        for node in walk(tree):
+            self.types.update((output.id, output) for output in node.outputs)
 
     def type_of(self, column: exp.Column) -> str | None:
         output = self.types.get(ColumnId(column.table, column.name))

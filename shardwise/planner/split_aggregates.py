@@ -60,6 +60,7 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
     if combined.count is not None:
         by[combined.count] = names[-1]
     partial = Aggregate(input=gather.input, rel=rel, keys=tuple(keys), calls=tuple(partials))
+    ctx.learn(partial)
     below: Node = gather.but(input=partial)
     repeated = None
     if combined.expand:
