@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from typing import Any, Protocol, Self
 
@@ -62,7 +63,9 @@ class Result:
         self._is_done = False
         self._closing = threading.Lock()
         self._is_closed = False
-        self._forget = guard.on_stop(self._interrupt)
+        # Weak, so that a result that nobody has any more is closed at once, not by the garbage collector.
+        interrupt = weakref.WeakMethod(self._interrupt)
+        self._forget = guard.on_stop(lambda: (found := interrupt()) and found())
         self.owner: object = None
 
     @property

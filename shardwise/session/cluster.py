@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.catalog import Catalog, load
 from shardwise.catalog.model import Table
-from shardwise.errors import CatalogError, Error, InterfaceError, InternalError, SQLSyntaxError, UnknownName
+from shardwise.errors import Error, InterfaceError, InternalError, SQLSyntaxError, UnknownName
 from shardwise.executor import duck
-from shardwise.executor.backends.base import Location, SourceOptions
+from shardwise.executor.backends.base import SourceOptions
 from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
 from shardwise.executor.merge import DuckDBMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
@@ -29,13 +29,12 @@ from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan
 from shardwise.planner import Context, Planner, Statement
 from shardwise.session.learning import learn
+from shardwise.session.locating import Locator, Secrets
 from shardwise.session.opened import OpenedSource
 from shardwise.session.parameters import Parameters, first_of_lists, for_engine
 
 if TYPE_CHECKING:
     from shardwise.dbapi import Connection
-
-Secrets = Mapping[str, str] | Callable[[str], str | None]
 
 _REQUESTS_MAX = 32
 _SOURCE_THREADS = 2
@@ -71,15 +70,13 @@ class Cluster:
     ) -> None:
         self.declared = catalog
         self.options = _options(catalog, options)
-        self._directory = directory
-        self._secrets = secrets
         self._lock = threading.RLock()
         self._learned: Catalog | None = None
         self._not_learned: Mapping[str, Error] = {}
         self._describers: dict[str, Describer] = {}
         self._statements: OrderedDict[object, Statement] = OrderedDict()
         self._pool = SourcePool(
-            self._locate,
+            Locator(catalog, directory, secrets).locate,
             SourceOptions(
                 threads=min(_SOURCE_THREADS, self.options.threads),
                 memory_bytes_max=self.options.memory_bytes_max,
@@ -90,6 +87,7 @@ class Cluster:
         self._workers = Workers(_REQUESTS_MAX)
         self._merge = DuckDBMerge()
         self._is_closed = False
+        # Nothing that is closed may hold the cluster, or it would never be dropped.
         closing = (self._workers.close, self._merge.close, self._pool.close)
         self._finalizer = weakref.finalize(self, _close_all, closing, self._describers)
 
@@ -269,31 +267,6 @@ class Cluster:
             unknown = relation is None or (isinstance(relation, Table) and relation.columns is None)
             if error is not None and unknown:
                 raise error
-
-    def _locate(self, name: str) -> Location:
-        source = self.declared.source(name)
-        if source.url is None:
-            raise CatalogError(
-                f'source "{name}" has no URL',
-                hint="CREATE SOURCE … URL 'duckdb:///file.duckdb' says where it is",
-            )
-        return Location(
-            source=name,
-            url=source.location(str(self._directory)) or source.url,
-            options=source.options,
-            password=self._password(name),
-        )
-
-    def _password(self, name: str) -> str | None:
-        secrets = self._secrets
-        given = secrets(name) if callable(secrets) else (secrets or {}).get(name)
-        secret = self.declared.source(name).password
-        if given is not None or secret is None:
-            return given
-        if secret.env is not None:
-            return os.environ.get(secret.env)
-        path = secret.file_location(str(self._directory))
-        return Path(path).read_text(encoding="utf-8").rstrip("\n") if path else None
 
     def _check_open(self) -> None:
         if self._is_closed:
