@@ -10,7 +10,11 @@ Scatter = Literal["allow", "refuse"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`None` means no limit. Sizes are bytes, times seconds, rows are rows moved off the shards."""
+    """`None` means no limit. Sizes are bytes, times seconds, rows are rows moved off the shards.
+
+    `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether the plan is
+    verified after each pass and not only at the end.
+    """
 
     scatter: Scatter = "allow"
     deadline_s: float | None = None
@@ -23,4 +27,5 @@ class Options:
     requests_max: int = 8
     requests_per_source_max: int = 4
     disable_passes: tuple[str, ...] = ()
+    verify_passes: bool = False
     time_zone: str = "UTC"

@@ -284,20 +284,14 @@ def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
     'A' = 'a' under NOCASE, but they are on two shards.
     """
     for shard_key in placement.keys:
-        names: list[str] = []
-        parts = []
-        for part in shard_key.parts:
-            for column in part.find_all(exp.Column):
-                if column.name.lower() not in names:
-                    names.append(column.name.lower())
-            parts.append(_shape(part, names))
-        plain = all(type(p) is exp.Column for p in shard_key.parts) and not shard_key.by_slot
-        function = (
-            placement.sharding.lower() if plain else f"{placement.sharding.lower()} of {', '.join(parts)}"
-        )
-        if shard_key.by_slot:
-            function += " by slot"
-        key = _plain_key(function, scan, tuple(names), "full")
+        columns = (c.name.lower() for part in shard_key.parts for c in part.find_all(exp.Column))
+        names = tuple(dict.fromkeys(columns))
+        function = placement.sharding.lower()
+        if shard_key.by_slot or any(type(part) is not exp.Column for part in shard_key.parts):
+            shapes = ", ".join(_shape(part, names) for part in shard_key.parts)
+            function += f" {'by slot' if shard_key.by_slot else 'of'} {shapes}"
+        # The first key places every row; another agrees with it, but cannot where it is NULL.
+        key = _plain_key(function, scan, names, "full" if shard_key is placement.keys[0] else "loose")
         if key is not None:
             yield key
     for unique in _global_keys(scan.table, placement):
@@ -306,7 +300,7 @@ def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
             yield key
 
 
-def _shape(part: exp.Expr, names: list[str]) -> str:
+def _shape(part: exp.Expr, names: Sequence[str]) -> str:
     """The expression with its columns by position: equal shapes of equal values are equal."""
 
     def swap(e: exp.Expr) -> exp.Expr:

@@ -45,12 +45,21 @@ OPTIONAL = tuple(p.__name__ for p in PASSES if p not in (place_gathers, narrow_c
 
 
 def run(
-    plan: Node, passes: Iterable[Pass], ctx: PlanContext, *, disabled: Iterable[str] = (), check: bool = True
+    plan: Node,
+    passes: Iterable[Pass],
+    ctx: PlanContext,
+    *,
+    disabled: Iterable[str] = (),
+    verify_each: bool = False,
 ) -> tuple[Node, list[tuple[str, Node]]]:
-    """The plan after all passes, and a step (pass, plan) for each that changed it."""
+    """The plan after all passes, and a step (pass, plan) for each that changed it.
+
+    The plan is always verified at the end; with `verify_each` after every pass, which then names the guilty one.
+    """
     off = frozenset(disabled)
     steps: list[tuple[str, Node]] = []
     ctx.learn(plan)
+    first = plan
     for one in passes:
         name = one.__name__
         if name in off or (_is_whole(plan) and one is not narrow_columns):
@@ -58,13 +67,19 @@ def run(
         after = one(plan, ctx)
         if after is plan:
             continue
-        if check:
-            problem = verify(after, like=plan)
-            if problem is not None:
-                raise InternalError(f"the pass {name} broke the plan: {problem}")
+        if verify_each:
+            _check(after, plan, f"the pass {name}")
         steps.append((name, after))
         plan = after
+    if not verify_each:
+        _check(plan, first, " or ".join(name for name, _ in steps) or "the binder")
     return plan, steps
+
+
+def _check(plan: Node, before: Node, guilty: str) -> None:
+    problem = verify(plan, like=before)
+    if problem is not None:
+        raise InternalError(f"{guilty} broke the plan: {problem}")
 
 
 def _is_whole(plan: Node) -> bool:

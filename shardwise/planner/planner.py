@@ -149,7 +149,13 @@ class _Making:
             notes=list(self.notes),
             firsts=Firsts(bound or {}),
         )
-        tree, steps = run(root, PASSES, ctx, disabled=self.options.disable_passes)
+        tree, steps = run(
+            root,
+            PASSES,
+            ctx,
+            disabled=self.options.disable_passes,
+            verify_each=self.options.verify_passes,
+        )
         plan = render(tree, columns, ctx, sql=self.sql, steps=tuple(steps))
         waiting = [e for e in ctx.firsts.found if e.name not in ctx.firsts.bound]
         if not waiting:

@@ -137,8 +137,13 @@ class _Walk:
         return slots
 
     def _by_key(self, key: Key, facts: Sequence[Fact]) -> SlotSet:
-        """The slots by one key; all of them if a value cannot be placed."""
+        """The slots by one key; all of them if a value cannot be placed.
+
+        Only the first key says where NULL is: another agrees with it, and has no say where it is NULL.
+        """
         slots = self.keys.all
+        if key is not self.keys.keys[0]:
+            facts = [fact for fact in facts if not _may_be_null(fact)]
         known = {fact.target: fact.values for fact in facts if isinstance(fact, Among)}
         for step in (self._columns, self._together, self._tuples):
             try:
@@ -186,7 +191,10 @@ class _Walk:
 
     def _value(self, part: KeyPart, row: Mapping[str, Value]) -> Value:
         assert part.expr is not None
-        return canonical(evaluate(part.expr, row, self.keys.dialect), part.family)
+        value = canonical(evaluate(part.expr, row, self.keys.dialect), part.family)
+        if value is None and part not in self.keys.keys[0].parts:
+            raise DataError("a further key that is NULL says nothing")
+        return value
 
     def _together(self, key: Key, facts: Sequence[Fact], known: Mapping[str, Sequence[Value]]) -> SlotSet:
         """By the columns of a key together, where the function is no grid and so knows more."""
@@ -253,6 +261,14 @@ class _Walk:
         if part.expr is not None and all(name in values for name in part.columns):
             return self._value(part, values)
         return UNKNOWN
+
+
+def _may_be_null(fact: Fact) -> bool:
+    if isinstance(fact, Among):
+        return None in fact.values
+    if isinstance(fact, Within):
+        return fact.or_null
+    return isinstance(fact, Rows) and any(None in row for row in fact.rows)
 
 
 def _flatten(parts: Sequence[_Signed], joined: type, under_not: type) -> Iterator[_Signed]:

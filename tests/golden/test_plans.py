@@ -8,6 +8,7 @@ import pytest
 
 from shardwise.catalog import parse
 from shardwise.errors import Error, InternalError
+from shardwise.options import Options
 from shardwise.plan.explain import explain_text
 from shardwise.planner import Planner
 from tests.golden.cases import HERE, Case, PlanFile, files
@@ -28,7 +29,7 @@ def planner(catalog: str) -> Planner:
 def planned(case: Case) -> tuple[str, set[str]]:
     """The plan's text, and the passes that changed it."""
     try:
-        plan = planner(case.catalog).prepare(case.sql).plan(case.params)
+        plan = planner(case.catalog).prepare(case.sql).plan(case.params, options=Options(verify_passes=True))
         text = explain_text(plan)
     except InternalError:
         raise

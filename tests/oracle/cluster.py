@@ -203,7 +203,7 @@ class Cluster:
         return self.folder / "cluster.sql"
 
     def connect(self, **options: Any) -> Any:
-        return shardwise.connect(str(self.catalog_path), **options)
+        return shardwise.connect(str(self.catalog_path), **{"verify_passes": True, **options})
 
     def whole(self) -> duckdb.DuckDBPyConnection:
         """The unsharded database; one connection, kept."""
