@@ -43,7 +43,11 @@ class Direct:
         self._connection: SourceConnection | None = None
         with self._located():
             self._lease = reader.pool.lease(request.source)
-            self._connection = self._lease.connect(reader.time_zone)
+            try:
+                self._connection = self._lease.connect(reader.time_zone)
+            except BaseException:
+                self._lease.release()
+                raise
 
     @property
     def is_plain(self) -> bool:

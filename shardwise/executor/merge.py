@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from shardwise.executor import duck
 from shardwise.executor.stream import Stream
+from shardwise.executor.translate import translate
 from shardwise.options import Options
 from shardwise.plan.run import Merge
 
@@ -77,8 +78,8 @@ class DuckDBMerge:
         wanted: duck.Columns | None,
     ) -> DuckDBMerging:
         instance = self._take(_settings(options))
+        con = instance.con.cursor()
         try:
-            con = instance.con.cursor()
             stores: list[str] = []
             for name, (stream, columns) in streams.items():
                 stores += _register(con, name, stream, columns, store=name in merge.stored)
@@ -88,8 +89,11 @@ class DuckDBMerge:
             sql = merge.sql
             if wanted is not None and [t for _, t in columns] != [t for _, t in wanted]:
                 sql = duck.cast_to(sql, wanted)
-        except BaseException:
+        except BaseException as error:
+            con.close()
             self._give_back(instance)
+            if isinstance(error, duckdb.Error):
+                raise translate(error) from error
             raise
         return DuckDBMerging(
             con, (*stores, sql), merge.params, wanted or columns, lambda: self._give_back(instance)

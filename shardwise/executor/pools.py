@@ -192,19 +192,21 @@ class Limits:
     own) gets one more: the others may wait for its rows.
     """
 
-    def __init__(self, *, per_source: int, total: int) -> None:
-        self._per_source = per_source
+    def __init__(self, *, total: int) -> None:
         self._total = total
         self._lock = threading.Lock()
         self._all = _Count()
         self._sources: dict[str, _Count] = {}
         self._waiting: list[Callable[[], None]] = []
 
-    def take(self, source: str, retry: Callable[[], None], *, is_starving: bool) -> bool:
-        """Whether a request may go to `source` now; if not, `retry` is called once when it may."""
+    def take(self, source: str, retry: Callable[[], None], *, per_source: int, is_starving: bool) -> bool:
+        """Whether a request may go to `source` now, of which `per_source` may be out at once.
+
+        If not, `retry` is called once when it may.
+        """
         with self._lock:
             count = self._sources.setdefault(source, _Count())
-            pairs = ((count, self._per_source), (self._all, self._total))
+            pairs = ((count, per_source), (self._all, self._total))
             if all(c.held < limit or (is_starving and c.running == 0) for c, limit in pairs):
                 for c in (count, self._all):
                     c.held += 1

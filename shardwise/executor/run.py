@@ -141,6 +141,7 @@ class _Statement:
             workers=self._environment.workers,
             limits=self._environment.limits,
             threads_max=self._options.requests_max,
+            per_source=self._options.requests_per_source_max,
         )
         streams = {name: self._stream(fragments[name], self._fetcher) for name in merge.inputs}
         return self._environment.merge.start(merge, streams, self._locals, self._options, columns)

@@ -72,13 +72,21 @@ class Fetcher:
     """Reads the requests of one statement's feeds, with at most `threads_max` threads of `workers`."""
 
     def __init__(
-        self, reader: Reader, guard: Guard, *, workers: Workers, limits: Limits, threads_max: int
+        self,
+        reader: Reader,
+        guard: Guard,
+        *,
+        workers: Workers,
+        limits: Limits,
+        threads_max: int,
+        per_source: int,
     ) -> None:
         self._reader = reader
         self._guard = guard
         self._workers = workers
         self._limits = limits
         self._threads_max = threads_max
+        self._per_source = per_source
         self._lock = threading.Lock()
         self._ended = threading.Condition(self._lock)
         self._feeds: list[Feed] = []
@@ -212,7 +220,12 @@ class Fetcher:
                 feed.arrived.notify_all()
         if request is None:
             return None
-        taken = self._limits.take(request.source, lambda: self._unblock(feed), is_starving=is_starving)
+        taken = self._limits.take(
+            request.source,
+            lambda: self._unblock(feed),
+            per_source=self._per_source,
+            is_starving=is_starving,
+        )
         with self._lock:
             feed.is_starting = False
             if not taken:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 _REQUESTS_MAX = 32
 _SOURCE_THREADS = 2
+_SOURCES_MAX = 32
+# What each open source may use, its cache of blocks included: at least this, else a quarter of the merge's.
+_SOURCE_BYTES_MIN = 128 << 20
 _STATEMENTS_MAX = 256
 _OPTIONS = frozenset(f.name for f in fields(Options))
 
@@ -79,11 +82,12 @@ class Cluster:
             Locator(catalog, directory, secrets).locate,
             SourceOptions(
                 threads=min(_SOURCE_THREADS, self.options.threads),
-                memory_bytes_max=self.options.memory_bytes_max,
+                memory_bytes_max=max(_SOURCE_BYTES_MIN, self.options.memory_bytes_max // 4),
                 spill_directory=self.options.spill_directory,
             ),
+            open_max=_SOURCES_MAX,
         )
-        self._limits = Limits(per_source=self.options.requests_per_source_max, total=_REQUESTS_MAX)
+        self._limits = Limits(total=_REQUESTS_MAX)
         self._workers = Workers(_REQUESTS_MAX)
         self._merge = DuckDBMerge()
         self._is_closed = False

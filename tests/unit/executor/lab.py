@@ -31,16 +31,14 @@ ROWS = """
 class Lab:
     """Shards s0, s1, … as DuckDB files, and what a cluster would have made of them."""
 
-    def __init__(
-        self, folder: Path, *, shards: int = 3, threads: int = 32, per_source: int = 4, open_max: int = 64
-    ) -> None:
+    def __init__(self, folder: Path, *, shards: int = 3, threads: int = 32, open_max: int = 64) -> None:
         self.folder = folder
         self.shards = tuple(f"s{n}" for n in range(shards))
         self.catalog: Catalog
         self.declare(f"ATTACH TABLE {NUMBERS} SHARD BY by_id (id);")
         self.pool = SourcePool(self._locate, SourceOptions(), open_max=open_max)
         self.workers = Workers(threads)
-        self.limits = Limits(per_source=per_source, total=max(threads, 4))
+        self.limits = Limits(total=max(threads, 4))
         self.merge = DuckDBMerge()
         self.describer: Describer
 

@@ -27,29 +27,29 @@ class Calls(list[str]):
 
 
 def test_limits_per_source_and_in_all() -> None:
-    limits, later = Limits(per_source=2, total=3), Calls()
-    assert all(limits.take("a", later, is_starving=False) for _ in range(2))
-    assert not limits.take("a", later, is_starving=False)
-    assert limits.take("b", later, is_starving=False)
-    assert not limits.take("c", later, is_starving=False)
+    limits, later = Limits(total=3), Calls()
+    assert all(limits.take("a", later, per_source=2, is_starving=False) for _ in range(2))
+    assert not limits.take("a", later, per_source=2, is_starving=False)
+    assert limits.take("b", later, per_source=2, is_starving=False)
+    assert not limits.take("c", later, per_source=2, is_starving=False)
     limits.give_back("b")
     assert later == ["called"] * 2
-    assert limits.take("c", later, is_starving=False)
+    assert limits.take("c", later, per_source=2, is_starving=False)
 
 
 def test_a_starving_stream_gets_one_more_where_all_are_parked() -> None:
-    limits, later = Limits(per_source=1, total=9), Calls()
-    assert limits.take("a", later, is_starving=True)
-    assert not limits.take("a", later, is_starving=True)
+    limits, later = Limits(total=9), Calls()
+    assert limits.take("a", later, per_source=1, is_starving=True)
+    assert not limits.take("a", later, per_source=1, is_starving=True)
     limits.park("a")
     assert later == ["called"]
-    assert not limits.take("a", later, is_starving=False)
-    assert limits.take("a", later, is_starving=True)
-    assert not limits.take("a", later, is_starving=True)
+    assert not limits.take("a", later, per_source=1, is_starving=False)
+    assert limits.take("a", later, per_source=1, is_starving=True)
+    assert not limits.take("a", later, per_source=1, is_starving=True)
     limits.give_back("a")
     limits.resume("a")
     limits.give_back("a")
-    assert limits.take("a", later, is_starving=False)
+    assert limits.take("a", later, per_source=1, is_starving=False)
 
 
 @pytest.fixture

@@ -70,17 +70,17 @@ def test_an_operator_with_two_inputs(_folder: Lab, name: str, threads: int) -> N
 @pytest.mark.parametrize("name", ["join", "union all", "scalar subqueries", "self join"])
 def test_one_thread_and_one_request_per_source(make_lab: MakeLab, name: str) -> None:
     """All requests that the limits allow may be parked; the stream that the merge waits for gets one more."""
-    lab = make_lab(threads=1, per_source=1)
-    lab.limits = Limits(per_source=1, total=1)
+    lab = make_lab(threads=1)
+    lab.limits = Limits(total=1)
     lab.numbers(ROWS)
     sql, wanted = TWO_INPUTS[name]
     plan = merged(sql, *(lab.fragment(f, "SELECT id, g FROM t") for f in ("f1", "f2")))
-    (found,) = within(60, lambda: lab.rows(plan))
+    (found,) = within(60, lambda: lab.rows(plan, Options(requests_per_source_max=1)))
     assert found[: len(wanted)] == wanted
 
 
 def test_statements_share_one_thread(make_lab: MakeLab) -> None:
-    lab = make_lab(threads=1, per_source=1)
+    lab = make_lab(threads=1)
     lab.numbers(ROWS)
     sql, wanted = TWO_INPUTS["union all"]
     plan = merged(sql, *(lab.fragment(f, "SELECT id, g FROM t") for f in ("f1", "f2")))
