@@ -333,7 +333,7 @@ class SetOp(Node):
     @cached_property
     def outputs(self) -> tuple[Output, ...]:
         """A column keeps its declared type if all arms declare the same."""
-        columns = zip(*(arm.outputs for arm in self.arms), strict=True)
+        columns = zip(*(arm.outputs for arm in self.arms), strict=False)  # of one width, says verify
         return tuple(
             Output(
                 ColumnId(self.rel, same[0].id.name),

@@ -59,7 +59,8 @@ def note_reasons(plan: Node, ctx: PlanContext) -> Node:
             if len(node.shards) < 2:
                 return node
             notes = tuple(dict.fromkeys(_notes(node, over, analysis)))
-            return node.but(input=_with_route_reasons(node.input, ctx), notes=notes)
+            told = map_inputs(node, lambda n: _with_route_reasons(n, ctx))
+            return told if notes == told.notes else told.but(notes=notes)
 
         def below(inner: Node) -> Node:
             return change(inner, (*over, node))
@@ -71,9 +72,8 @@ def note_reasons(plan: Node, ctx: PlanContext) -> Node:
 
 def _with_route_reasons(fragment: Node, ctx: PlanContext) -> Node:
     def change(node: Node) -> Node:
-        if isinstance(node, Filter) and isinstance(node.input, Scan):
-            return node.but(input=_explained(node.input, node.conjuncts, ctx))
-        return map_inputs(node, lambda n: _explained(n, (), ctx) if isinstance(n, Scan) else n)
+        asked_of = node.conjuncts if isinstance(node, Filter) else ()
+        return map_inputs(node, lambda n: _explained(n, asked_of, ctx) if isinstance(n, Scan) else n)
 
     fragment = rewrite(fragment, change)
     return _explained(fragment, (), ctx) if isinstance(fragment, Scan) else fragment

@@ -20,7 +20,8 @@ from shardwise.planner.pass_context import PlanContext
 def push_distinct(plan: Node, ctx: PlanContext) -> Node:
     def change(node: Node) -> Node:
         if isinstance(node, Distinct) and isinstance(node.input, Gather):
-            return node.but(input=_distinct(node.input, node))
+            below = _distinct(node.input, node)
+            return node if below is node.input else node.but(input=below)
         if isinstance(node, SetOp) and not node.all:
             arms = tuple(_distinct(a, Distinct(input=a)) if isinstance(a, Gather) else a for a in node.arms)
             return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
