@@ -15,7 +15,7 @@ without it, on two shards by MOD 2 (s0 = even and NULL, s1 = odd), a, b, c split
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product

@@ -15,6 +15,9 @@ from sqlglot import exp
 
 from shardwise.errors import Position, ProgrammingError, Reason, UnknownName
 from shardwise.plan.nodes import Node, OneRow
+from shardwise.plan.tree import operand
+from shardwise.planner.aggregates import is_aggregate
+from shardwise.planner.bind.unmodelled import Unmodelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Scope:
         scope: Scope | None = self
         while scope is not None:
             found = scope._local(parts, column)
+            if found is None and scope is not self:
+                found = scope._alias_from_outside(column)
             if found is not None:
                 return found
             scope = scope.outer
@@ -77,6 +82,14 @@ class Scope:
     def alias(self, column: exp.Column) -> exp.Expr | None:
         """The select item that an unqualified name is the alias of."""
         return self.aliases.get(column.name.lower()) if len(column.parts) == 1 else None
+
+    def _alias_from_outside(self, column: exp.Column) -> exp.Expr | None:
+        alias = self.alias(column)
+        if alias is None:
+            return None
+        if any(is_aggregate(part) or isinstance(part, exp.Window) for part in alias.walk()):
+            raise Unmodelled("a subquery that reads an outer query's aggregate by its alias")
+        return operand(alias)
 
     def has(self, column: exp.Column) -> bool:
         """Whether the name is in this block's own FROM."""
