@@ -35,6 +35,7 @@ from shardwise.plan.nodes import (
     Empty,
     Filter,
     Gather,
+    Item,
     Join,
     Keep,
     Limit,
@@ -294,8 +295,11 @@ def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
         key = _plain_key(function, scan, names, "full" if shard_key is placement.keys[0] else "loose")
         if key is not None:
             yield key
+    nullable = {c.name.lower() for c in scan.table.columns or () if c.nullable}
     for unique in _global_keys(scan.table, placement):
-        key = _plain_key(f"with {scan.table.name}.{unique}".lower(), scan, (unique,), "full")
+        # UNIQUE lets NULLs be: SELECT id, count(*) FROM t GROUP BY id has its NULL group on every shard.
+        strength: Strength = "loose" if unique.lower() in nullable else "full"
+        key = _plain_key(f"with {scan.table.name}.{unique}".lower(), scan, (unique,), strength)
         if key is not None:
             yield key
 
@@ -464,7 +468,9 @@ def _joined_by(join: Join, one: Key, other: Key) -> bool:
 
 
 def _aggregate(node: Aggregate, analysis: Analysis) -> Distribution:
-    """Rule 9: whole groups are on one shard if every grouping set holds a full key.
+    """Rule 9: whole groups are on one shard if the columns of all grouping sets hold a full key.
+
+    Columns of all sets, not one of each: a.k and b.k are equal, and NULL where the set is the other's.
 
     A loose one will not do: its NULL group is on every shard.
     SELECT b.k, count(*) FROM a LEFT JOIN b ON a.k = b.k GROUP BY b.k
@@ -474,13 +480,22 @@ def _aggregate(node: Aggregate, analysis: Analysis) -> Distribution:
         return MERGED
     if not isinstance(below, Split):
         return _with_copied_subqueries(node, below, analysis) if isinstance(below, Copied) else MERGED
+    if not below.is_one and _makes_fragile(node.calls, analysis):
+        return MERGED
     known = analysis.equal(node.input)
-    sets = node.sets if node.sets is not None else (tuple(range(len(node.keys))),)
-    members = [_bare_columns(node.keys[i].expr for i in one) for one in sets]
-    held = tuple(key for key in below.keys if all(_holds(columns, key, known) for columns in members))
+    in_all = set(range(len(node.keys))).intersection(*(node.sets or ()))
+    members = [node.keys[i] for i in sorted(in_all)]
+    columns = _bare_columns(item.expr for item in members)
+    held = tuple(key for key in below.keys if _holds(columns, key, known))
     if not held:
         return Split(below.shards) if below.is_one else MERGED
-    return Split(below.shards, _renamed_keys(held, renames(node.rel, node.keys), known))
+    return Split(below.shards, _renamed_keys(held, renames(node.rel, members), known))
+
+
+def _makes_fragile(items: Iterable[Item], analysis: Analysis) -> bool:
+    """Whether a computed value would leave the shards without its collation or ENUM: max(s), first_value(s)."""
+    calls = (item.expr.this if isinstance(item.expr, exp.Window) else item.expr for item in items)
+    return any(not isinstance(call, exp.Count) and is_fragile(call, analysis.types) for call in calls)
 
 
 def _bare_columns(expressions: Iterable[exp.Expr]) -> frozenset[ColumnId]:
@@ -499,6 +514,8 @@ def _window(node: Window, analysis: Analysis) -> Distribution:
         return MERGED
     if not isinstance(below, Split):
         return _with_copied_subqueries(node, below, analysis) if isinstance(below, Copied) else MERGED
+    if not below.is_one and _makes_fragile(node.items, analysis):
+        return MERGED
     known = analysis.equal(node.input)
     for item in node.items:
         columns = _bare_columns(item.expr.args.get("partition_by") or ())

@@ -602,6 +602,11 @@ def test_16_nothing_is_everywhere(sql: str, wanted: str) -> None:
     SELECT * FROM bills JOIN lines ON lines.bill_id = bills.id JOIN stamps USING (bill_id) -> split
     SELECT bill_id, count(*) FROM lines GROUP BY bill_id -> merged
     SELECT bill_id, count(*) FROM lines WHERE bill_id IS NOT NULL GROUP BY bill_id -> merged
+    -- Several rows of a UNIQUE column may be NULL, each on a shard of its own.
+    SELECT id, count(*) FROM bills GROUP BY id -> merged
+    SELECT x.v FROM bills x JOIN bills y ON x.id = y.id -> split
+    SELECT x.v FROM bills x JOIN bills y ON x.id IS NOT DISTINCT FROM y.id -> merged
+    SELECT id, count(*) FROM notes GROUP BY id -> split
     SELECT id, count(*) FROM bills JOIN lines ON bill_id = id GROUP BY id -> split
     SELECT bill_id, count(*) FROM bills JOIN lines ON bill_id = id GROUP BY bill_id -> split
     SELECT bill_id, count(*) FROM bills RIGHT JOIN lines ON bill_id = id GROUP BY bill_id -> merged

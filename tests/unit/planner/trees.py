@@ -41,6 +41,7 @@ CREATE TABLE pairs2 (p BIGINT, q BIGINT, v BIGINT) SHARD BY by_pair (p, q);
 CREATE TABLE bills (id BIGINT, k BIGINT, v BIGINT) SHARD BY by_k (k) UNIQUE ACROSS SHARDS (id);
 CREATE TABLE lines (bill_id BIGINT, v BIGINT) SHARD WITH bills ON bill_id = bills.id;
 CREATE TABLE stamps (bill_id BIGINT, v BIGINT) SHARD WITH bills ON bill_id = bills.id;
+CREATE TABLE notes (id BIGINT NOT NULL, k BIGINT) SHARD BY by_k (k) UNIQUE ACROSS SHARDS (id);
 CREATE TABLE slips (id BIGINT, k BIGINT) SHARD BY by_k (k);
 CREATE TABLE slip_lines (slip_id BIGINT, v BIGINT) SHARD WITH slips ON slip_id = slips.id;
 CREATE TABLE audit (k BIGINT, v BIGINT) SCATTERED ON by_k;
