@@ -54,7 +54,7 @@ def run(
 ) -> tuple[Node, list[tuple[str, Node]]]:
     """The plan after all passes, and a step (pass, plan) for each that changed it.
 
-    The plan is always verified at the end; with `verify_each` after every pass, which then names the guilty one.
+    The plan is always verified at the end; with `verify_each` after every pass, which names the guilty one.
     """
     off = frozenset(disabled)
     steps: list[tuple[str, Node]] = []

@@ -91,7 +91,7 @@ def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
 
 
 def _stored(node: Node, *, is_joined: bool) -> Iterator[str]:
-    """The streams that meet others: below a join, in a subquery or beside one, in a recursion, in a statement kept whole."""
+    """The streams that meet others: in joins and recursions, beside subqueries, in statements kept whole."""
     if isinstance(node, Gather):
         if is_joined:
             yield node.fragment
