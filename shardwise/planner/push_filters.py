@@ -189,6 +189,11 @@ class _Push:
             if all(parts):
                 yield any_of(tuple(all_of(tuple(part)) for part in parts))
 
+    def _is_declared_alike(self, one: ColumnId, other: ColumnId) -> bool:
+        """A constant takes the type of the column it meets: '0.25' is 0.3 to a DECIMAL(4,1)."""
+        types = {self.ctx.types[id].type for id in (one, other)}
+        return len({(type_ or "").upper().replace(" ", "") for type_ in types}) == 1
+
     def _may_pass(self, conjunct: exp.Expr) -> bool:
         return is_movable(conjunct, self.ctx)
 
@@ -209,9 +214,8 @@ class _Push:
             (id,) = read
             if id in side:
                 continue
-            told += [
-                replace_columns(conjunct, {id: column(same)}) for same in sorted(both.same_as(id) & side)
-            ]
+            alike = (same for same in both.same_as(id) & side if self._is_declared_alike(id, same))
+            told += [replace_columns(conjunct, {id: column(same)}) for same in sorted(alike)]
         return distinct(told)
 
 
