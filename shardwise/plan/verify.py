@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shardwise.plan.nodes import ColumnId, Gather, Keep, Local, Node, Raw, SetOp
+from shardwise.plan.nodes import ColumnId, Gather, Join, Keep, Local, Node, SetOp
 from shardwise.plan.tree import columns_in, free_columns, subplans
 
 
@@ -40,12 +40,10 @@ def _check(node: Node, outer: frozenset[ColumnId], *, below_gather: bool) -> str
             return "a Gather has no shard to read"
     inside = below_gather or isinstance(node, Gather)
     # A lateral join's right side reads the left side's columns, a subquery those of the row it is asked for.
-    visible_below = outer if isinstance(node, Raw) else visible
-    for below in (*node.inputs, *subplans(node)):
-        problem = _check(below, visible_below, below_gather=inside)
-        if problem is not None:
-            return problem
-    return None
+    lateral = outer | node.left.output_ids if isinstance(node, Join) and node.lateral else outer
+    seen = [(below, lateral) for below in node.inputs] + [(plan, visible) for plan in subplans(node)]
+    problems = (_check(below, columns, below_gather=inside) for below, columns in seen)
+    return next((problem for problem in problems if problem is not None), None)
 
 
 def _names(node: Node) -> str:

@@ -17,6 +17,7 @@ from shardwise.plan.nodes import (
     Filter,
     Gather,
     Item,
+    Join,
     Keep,
     Limit,
     Local,
@@ -240,3 +241,10 @@ def test_the_root_keeps_its_order() -> None:
     plan = Planner(LETTERS).prepare("SELECT k, v FROM a ORDER BY v LIMIT 3").plan()
     assert isinstance(plan.root, Limit)
     assert isinstance(plan.root.input, Sort)
+
+
+def test_verify_knows_which_joins_are_lateral() -> None:
+    plan, _ = bound("SELECT * FROM a, LATERAL (SELECT v FROM b WHERE b.k = a.k) t")
+    lateral = first(plan, Join)
+    assert lateral.lateral
+    assert "a.k, which it does not get" in str(verify(lateral.but(lateral=False)))
