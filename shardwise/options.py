@@ -12,8 +12,8 @@ Scatter = Literal["allow", "refuse"]
 class Options:
     """`None` means no limit. Sizes are bytes, times seconds, rows are rows moved off the shards.
 
-    `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether the plan is
-    verified after each pass and not only at the end.
+    `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
+    the plan is verified after each pass and not only at the end.
     """
 
     scatter: Scatter = "allow"

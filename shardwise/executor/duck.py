@@ -58,6 +58,8 @@ def connect(
     is shared, and locked already.
     """
     config: dict[str, str | bool | int | float | list[str]] = dict(_LOCKED)
+    if not IS_V1:
+        config["async_threads"] = 1  # eight by default, per instance, for files that are far away
     if read_only:
         config["access_mode"] = "READ_ONLY"
     con = duckdb.connect(path, config=config)

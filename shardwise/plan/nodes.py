@@ -337,7 +337,7 @@ class SetOp(Node):
         return tuple(
             Output(
                 ColumnId(self.rel, same[0].id.name),
-                same[0].type if len({o.type for o in same}) == 1 else None,
+                same[0].type if len({(o.type, o.collation) for o in same}) == 1 else None,
                 same[0].collation if len({o.collation for o in same}) == 1 else None,
             )
             for same in columns
@@ -390,7 +390,7 @@ class Recursive(Node):
 class Raw(Node):
     """A statement kept whole because the nodes do not model it; runs where all of `tables` are.
 
-    In `sql` the i-th table is `exp.Table(this=Identifier(rel of tables[i]))`, aliased as the user wrote.
+    In `sql` a table that is `tables[i]` has i in its `meta` (see `sql.sources.RAW`), and the user's alias.
     """
 
     rel: str

@@ -223,6 +223,13 @@ def parted(
     return tuple(passing), tuple(others)
 
 
+def bare(expr: exp.Expr) -> exp.Expr:
+    """Without the parentheses around it. sqlglot's `unnest` would look into a subquery too."""
+    while type(expr) is exp.Paren:
+        expr = expr.this
+    return expr
+
+
 def conjuncts(expr: exp.Expr | None) -> tuple[exp.Expr, ...]:
     """a AND (b AND c) as (a, b, c)."""
     if expr is None:

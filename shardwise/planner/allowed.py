@@ -10,10 +10,11 @@ from typing import Final
 from sqlglot import exp
 
 from shardwise.errors import NotSupportedError, Reason
+from shardwise.planner.functions import function_names
 
 # Scalar functions that read files, settings, variables or the engine's catalog, or that keep state.
 _DENIED: Final = """
-    getenv getvariable current_setting set_config setseed nextval currval add_parquet_key
+    alias getenv getvariable current_setting set_config setseed nextval currval add_parquet_key
     query query_table read_text read_blob read_csv read_csv_auto read_json read_json_auto read_json_objects
     read_ndjson read_ndjson_auto read_ndjson_objects read_json_objects_auto read_parquet parquet_scan
     parquet_metadata parquet_schema parquet_file_metadata parquet_kv_metadata parquet_bloom_probe
@@ -31,15 +32,13 @@ TABLE_FUNCTIONS: Final = frozenset(
 
 def check_allowed(statement: exp.Expr) -> None:
     """Refuses any function that a user's SQL may not call, wherever it stands."""
-    for call in statement.find_all(exp.Anonymous, exp.ReadCSV, exp.ReadParquet):
-        name = call.name.lower() if type(call) is exp.Anonymous else call.sql_name().lower()
-        if (
-            name in DENIED
-            or type(call) is not exp.Anonymous
-            or name.startswith(("duckdb_", "pragma_", "read_"))
-        ):
-            raise forbidden(name)
-        if isinstance(call.parent, exp.Table) and name not in TABLE_FUNCTIONS:
+    for call in statement.find_all(exp.Func):
+        names = function_names(call)
+        for name in names:
+            if name in DENIED or name.startswith(("duckdb_", "pragma_", "read_")):
+                raise forbidden(name)
+        name = call.name.lower()
+        if type(call) is exp.Anonymous and isinstance(call.parent, exp.Table) and name not in TABLE_FUNCTIONS:
             raise forbidden(name, table=True)
 
 

@@ -493,7 +493,7 @@ def _aggregate(node: Aggregate, analysis: Analysis) -> Distribution:
 
 
 def _makes_fragile(items: Iterable[Item], analysis: Analysis) -> bool:
-    """Whether a computed value would leave the shards without its collation or ENUM: max(s), first_value(s)."""
+    """Whether a value would leave the shards without its collation or ENUM: max(s), first_value(s)."""
     calls = (item.expr.this if isinstance(item.expr, exp.Window) else item.expr for item in items)
     return any(not isinstance(call, exp.Count) and is_fragile(call, analysis.types) for call in calls)
 
@@ -559,6 +559,8 @@ def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
     shards is made in the merge: SELECT count(*) FROM a WHERE k = 1 is a row wherever it is asked.
     """
     arms = [analysis.of(arm) for arm in node.arms]
+    if _mixes_collations(node) and not all(isinstance(arm, Split) and arm.is_one for arm in arms):
+        return MERGED
     copies = [arm for arm in arms if isinstance(arm, Copied)]
     if len(copies) == len(arms):
         shards = reduce(_meet, (arm.shards for arm in copies))
@@ -577,6 +579,12 @@ def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
         if node.kind == "intersect" and covered and isinstance(right, Split):
             return Split(right.shards, (key,))
     return MERGED
+
+
+def _mixes_collations(node: SetOp) -> bool:
+    """Which one the result has is for the engine to say; a stream would not carry it."""
+    columns = zip(*(arm.outputs for arm in node.arms), strict=True)
+    return any(len({o.collation for o in same}) > 1 for same in columns)
 
 
 def _union(node: SetOp, arms: list[Distribution]) -> Distribution:

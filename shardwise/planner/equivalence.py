@@ -26,7 +26,7 @@ from shardwise.plan.nodes import (
     Sort,
     Window,
 )
-from shardwise.plan.tree import column_id
+from shardwise.plan.tree import bare, column_id
 
 Types = Mapping[ColumnId, Output]
 Pair = tuple[ColumnId, ColumnId]
@@ -119,7 +119,7 @@ def equalities(conjuncts: Iterable[exp.Expr], types: Types, *, null_safe: bool =
     """The pairs that a top-level `=` (or IS NOT DISTINCT FROM) of columns or row values makes equal."""
     pairs = []
     for conjunct in conjuncts:
-        test = conjunct.unnest()
+        test = bare(conjunct)
         if type(test) is exp.EQ or (null_safe and type(test) is exp.NullSafeEQ):
             lefts, rights = _members(test.this), _members(test.expression)
             if len(lefts) == len(rights):

@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlglot import exp
 
 from shardwise.errors import ProgrammingError, Reason
+from shardwise.plan.tree import bare
 
 Given = Sequence[Any] | Mapping[str, Any] | None
 
@@ -42,6 +43,17 @@ def _type_name(value: Any) -> str | None:
     return next((name for python, name in named if isinstance(value, python)), None)
 
 
+def names_written(statement: exp.Expr) -> frozenset[str]:
+    """The names that the statement's own parameters have once bound."""
+    return frozenset(_name(p) for p in statement.find_all(exp.Placeholder, exp.Parameter))
+
+
+def _name(placeholder: exp.Expr) -> str:
+    inner = placeholder.this
+    name = inner.name if isinstance(inner, exp.Expr) else str(inner)
+    return f"p{name}" if name.isdigit() else name
+
+
 @dataclass
 class Parameters:
     """The values given, and those the statement uses so far.
@@ -51,12 +63,13 @@ class Parameters:
     """
 
     given: Given = None
+    written: frozenset[str] = frozenset()
     values: dict[str, Any] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
     def use(self, placeholder: exp.Expr) -> exp.Expr:
         """The bound form of a placeholder."""
-        name = self._name(placeholder)
+        name = _name(placeholder)
         if name not in self.values:
             self.values[name] = self._value(name)
         return exp.Placeholder(this=name)
@@ -67,7 +80,7 @@ class Parameters:
         listed = False
         written = condition.args.get("field")
         for member in [written] if written is not None else condition.expressions:
-            inner = member.unnest()
+            inner = bare(member)
             value = self.values.get(inner.name) if isinstance(inner, exp.Placeholder) else None
             if isinstance(value, list | tuple | set | frozenset):
                 listed = True
@@ -78,13 +91,16 @@ class Parameters:
             return condition
         return exp.In(this=condition.this, expressions=members) if members else exp.false()
 
-    def bind_value(self, name: str, value: Any) -> exp.Expr:
-        """A further value, under a name of the planner's own."""
+    def bind_value(self, wanted: str, value: Any) -> exp.Expr:
+        """A further value, under a name near `wanted` that the statement's parameters do not have."""
+        name = wanted
+        while name in self.values or name in self.written:
+            name += "_"
         self.values[name] = value
         return exp.Placeholder(this=name)
 
     def copy(self) -> Parameters:
-        return Parameters(self.given, dict(self.values), set(self._used))
+        return Parameters(self.given, self.written, dict(self.values), set(self._used))
 
     def used_in(self, *expressions: exp.Expr) -> dict[str, Any]:
         """The values that the expressions mention."""
@@ -96,11 +112,6 @@ class Parameters:
         last = max((int(name[1:]) for name in self._used), default=0)
         if isinstance(self.given, Sequence) and len(self.given) > last:
             raise self._count_error(last)
-
-    def _name(self, placeholder: exp.Expr) -> str:
-        inner = placeholder.this
-        name = inner.name if isinstance(inner, exp.Expr) else str(inner)
-        return f"p{name}" if name.isdigit() else name
 
     def _value(self, name: str) -> Any:
         position = name[1:] if name[:1] == "p" and name[1:].isdigit() else None

@@ -13,10 +13,11 @@ columns of an outer row cannot leave on its own: its parts do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 
 from shardwise.errors import InternalError
-from shardwise.plan.nodes import Cte, Filter, Gather, Node, Raw, Recursive, Scan
+from shardwise.plan.nodes import Cte, Filter, Gather, Local, Node, Raw, Recursive, Scan
 from shardwise.plan.tree import (
     columns_in,
     free_columns,
@@ -34,27 +35,27 @@ from shardwise.planner.push_filters import is_movable
 
 
 def place_gathers(plan: Node, ctx: PlanContext) -> Node:
-    numbers = count(1)
-    analysis = ctx.analysis()
-    return _place(plan, ctx, analysis, numbers)
+    taken = {node.name.lower() for node in walk(plan) if isinstance(node, Local)}
+    names = (name for name in map("f{}".format, count(1)) if name not in taken)
+    return _place(plan, ctx, ctx.analysis(), names)
 
 
-def _place(node: Node, ctx: PlanContext, analysis: Analysis, numbers: count[int]) -> Node:
+def _place(node: Node, ctx: PlanContext, analysis: Analysis, names: Iterator[str]) -> Node:
     where = analysis.of(node)
     alone = not free_columns(node) and not _reads_outside(node)
     if alone and isinstance(where, Split):
-        return Gather(input=node, fragment=f"f{next(numbers)}", shards=where.shards)
+        return Gather(input=node, fragment=next(names), shards=where.shards)
     if alone and isinstance(where, Copied) and where.shards is not None and _reads_tables(node):
-        return Gather(input=node, fragment=f"f{next(numbers)}", shards=where.shards[:1])
+        return Gather(input=node, fragment=next(names), shards=where.shards[:1])
     if isinstance(node, Filter):
         node = _divided(node, ctx)
     if isinstance(node, Scan):
         raise InternalError(f"place_gathers: the scan of {node.table.name} stayed in the merge")
     if isinstance(node, Raw):
-        return node.but(tables=tuple(_place(t, ctx, analysis, numbers) for t in node.tables))
+        return node.but(tables=tuple(_place(t, ctx, analysis, names) for t in node.tables))
 
     def below(inner: Node) -> Node:
-        return _place(inner, ctx, analysis, numbers)
+        return _place(inner, ctx, analysis, names)
 
     node = map_inputs(node, below)
     return map_expressions(node, lambda e: map_plans(e, below)) if node.subplans else node

@@ -35,13 +35,14 @@ from shardwise.planner.bind.names import Names
 from shardwise.planner.bind.raw import bind_whole
 from shardwise.planner.context import Context
 from shardwise.planner.firsts import Early, Firsts
-from shardwise.planner.parameters import Given, Parameters
+from shardwise.planner.parameters import Given, Parameters, names_written
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import PASSES, run
 from shardwise.planner.render import render
 
 Locals = Mapping[str, tuple[Output, ...]]
 
+_TYPE_TOKENS = sqlglot.Parser.TYPE_TOKENS - {TokenType.INTERVAL}
 _QUERIES = (exp.Query, exp.Values, exp.Pivot)
 
 
@@ -103,19 +104,26 @@ class Statement:
 
         Raises ProgrammingError for a wrong number of parameters, UnknownName, Unplannable.
         """
-        return make_plan(self, params, context or Context(), options or Options())
+        try:
+            return make_plan(self, params, context or Context(), options or Options())
+        except RecursionError as error:
+            raise Unplannable(
+                "the statement is nested too deeply to be planned",
+                hint="Write long chains of OR as IN (…), and long unions as VALUES or a table",
+            ) from error
 
 
 def make_plan(statement: Statement, params: Given, context: Context, options: Options) -> Plan:
     catalog = statement.planner.catalog
-    parameters = Parameters(params)
+    written = names_written(statement.ast)
+    parameters = Parameters(params, written)
     names = Names()
     binder = Binder(catalog, context, parameters, statement.locals, names)
     notes: list[Note] = []
     try:
         bound = binder.query(statement.ast, None)
     except Unmodelled as unmodelled:
-        parameters = Parameters(params)
+        parameters = Parameters(params, written)
         names = Names()
         binder = Binder(catalog, context, parameters, statement.locals, names)
         bound = bind_whole(binder, statement.ast, unmodelled.what)
@@ -194,7 +202,7 @@ def parse(sql: str) -> exp.Expr:
     """One query of the duckdb dialect; `?` are numbered in the order they are written."""
     try:
         dialect = sqlglot.Dialect.get_or_raise("duckdb")
-        tokens = number_placeholders(dialect.tokenize(sql))
+        tokens = casts_of_typed_literals(number_placeholders(dialect.tokenize(sql)))
         trees = [t for t in dialect.parser().parse(tokens, sql) if t is not None]
     except TokenError as error:
         raise SQLSyntaxError(f"the text cannot be read as SQL: {error}") from error
@@ -227,6 +235,35 @@ def _syntax_error(error: ParseError) -> SQLSyntaxError:
     )
     near = f' near "{first["highlight"]}"' if first.get("highlight") else ""
     return SQLSyntaxError(f"syntax error{near}: {message.rstrip('.')}", position=position)
+
+
+def casts_of_typed_literals(tokens: list[Token]) -> list[Token]:
+    """`DATE '…'::VARCHAR` as `CAST('…' AS DATE)::VARCHAR`: sqlglot casts the other way round."""
+    fixed: list[Token] = []
+    for i, token in enumerate(tokens):
+        after = tokens[i + 1].token_type if i + 1 < len(tokens) else None
+        is_cast = token.token_type is TokenType.STRING and after in (TokenType.DCOLON, TokenType.QDCOLON)
+        start = _type_before(fixed) if is_cast else None
+        if start is None:
+            fixed.append(token)
+            continue
+        written = fixed[start:]
+        del fixed[start:]
+        fixed += [_token(TokenType.VAR, "CAST", token), _token(TokenType.L_PAREN, "(", token), token]
+        fixed += [_token(TokenType.ALIAS, "AS", token), *written, _token(TokenType.R_PAREN, ")", token)]
+    return fixed
+
+
+def _type_before(tokens: list[Token]) -> int | None:
+    """Where a type's name starts that the tokens end with: DATE, DECIMAL(4, 1), TIMESTAMP WITH TIME ZONE."""
+    at = len(tokens) - 1
+    if at >= 0 and tokens[at].token_type is TokenType.R_PAREN:
+        while at > 0 and tokens[at].token_type is not TokenType.L_PAREN:
+            at -= 1
+        at -= 1
+    if at >= 3 and [t.text.upper() for t in tokens[at - 2 : at + 1]] == ["WITH", "TIME", "ZONE"]:
+        at -= 3
+    return at if at >= 0 and tokens[at].token_type in _TYPE_TOKENS else None
 
 
 def number_placeholders(tokens: list[Token]) -> list[Token]:

@@ -89,7 +89,12 @@ class _Push:
 
     def _project(self, node: Project, coming: Conjuncts) -> Node:
         by = {ColumnId(node.rel, item.name): item.expr for item in node.items}
-        fixed = {id for id, e in by.items() if is_volatile(e) or e.find(exp.Subquery, exp.Explode)}
+        # A constant would take another type beside what it is compared with: 100 AS c is an INTEGER.
+        fixed = {
+            id
+            for id, e in by.items()
+            if is_volatile(e) or is_constant(e) or e.find(exp.Subquery, exp.Explode)
+        }
         passing, staying = parted(coming, lambda c: not columns_in(c) & fixed and is_movable(c, self.ctx))
         return self._over(node, tuple(replace_columns(c, by) for c in passing), staying)
 

@@ -46,6 +46,8 @@ def _bounded(node: Node, bound: int, keys: Sort | None = None) -> Node:
         below = _bounded(node.input, bound, node)
         return node if below is node.input else node.but(input=below)
     if isinstance(node, Gather) and len(node.shards) > 1 and not isinstance(node.input, Limit):
+        if keys is not None and any(columns_in(k.expr) - node.output_ids for k in keys.keys):
+            return node  # ordered by an outer row, which the shards do not see
         inner: Node = node.input if keys is None else keys.but(input=node.input)
         return node.but(input=Limit(input=inner, count=exp.Literal.number(bound)))
     if isinstance(node, SetOp) and node.kind == "union" and node.all:

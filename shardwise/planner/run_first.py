@@ -15,6 +15,8 @@ is the same in the planning before and after they are known.
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from shardwise.plan.nodes import Filter, Join, Limit, Node, Project, Scan
@@ -57,6 +59,7 @@ def _should_run_first(node: Node, plan: Node, analysis: Analysis) -> bool:
         or free_columns(plan)
         or names_read(plan)
         or not any(isinstance(n, Scan) for n in walk(plan))
+        or any(o.collation is not None for n in walk(plan) for o in n.outputs)
     ):
         return False
     return not stays(node, plan, analysis)
@@ -79,12 +82,19 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:
             return _placeholder(part, early)
-        return part if bound.rows is None else _value(part, early, bound, ctx)
+        if bound.rows is None or (use != "exists" and not _travels(bound.types[0])):
+            return part
+        return _value(part, early, bound, ctx)
 
     # Outermost first, so that IN and EXISTS are seen before the subquery in them.
     before = len(ctx.firsts.found)
     after = expr.copy().transform(swap)
     return expr if len(ctx.firsts.found) == before else after
+
+
+def _travels(type_text: str) -> bool:
+    """Whether a value of the type is the same after it was a Python object: a month is no thirty days."""
+    return not re.search(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|\[", type_text, re.IGNORECASE)
 
 
 def _use(part: exp.Expr) -> tuple[Use, Node | None]:
@@ -93,9 +103,8 @@ def _use(part: exp.Expr) -> tuple[Use, Node | None]:
         return "in", plan_of(query) if query is not None else None
     if isinstance(part, exp.Exists):
         return "exists", plan_of(part.this)
-    if isinstance(part.parent, exp.In | exp.Exists | exp.Any | exp.All | exp.Array) and part.arg_key in (
-        "query",
-        "this",
+    if isinstance(part.parent, exp.Array) or (
+        isinstance(part.parent, exp.In | exp.Exists | exp.Any | exp.All) and part.arg_key in ("query", "this")
     ):
         return "scalar", None
     return "scalar", plan_of(part)

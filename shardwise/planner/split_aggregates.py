@@ -16,7 +16,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, TableFunction
-from shardwise.plan.tree import column, plans_in, rewrite, same
+from shardwise.plan.tree import column, columns_in, plans_in, rewrite, same
 from shardwise.planner.aggregates import Combined, combine, is_aggregate
 from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.distribution import is_fragile
@@ -36,6 +36,8 @@ def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
 def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
     calls = [item.expr for item in node.calls if is_aggregate(item.expr)]
     everything = [*calls, *(k.expr for k in node.keys)]
+    if any(columns_in(e) - gather.output_ids for e in everything):
+        return None  # reads an outer row, which the shards do not see
     if any(is_volatile(e) for e in everything) or any(True for e in everything for _ in plans_in(e)):
         return None
     if any(

@@ -264,13 +264,17 @@ class Cluster:
         raise InternalError(f"the plan has {len(plan.columns)} columns, the statement {len(found)}")
 
     def _check_known(self, statement: Statement) -> None:
-        """Raises what kept a table's columns from being read."""
+        """Raises what kept a table's columns from being read; the next statement tries to read them again."""
         for name in statement.tables if self._not_learned else ():
             relation = self.catalog.table(name)
             error = self._not_learned.get(name.casefold()) or self._not_learned.get("*")
             unknown = relation is None or (isinstance(relation, Table) and relation.columns is None)
             if error is not None and unknown:
-                raise error
+                with self._lock:
+                    self._learned = None
+                    self._statements.clear()
+                    self._describers.clear()
+                raise error.with_traceback(None)
 
     def _check_open(self) -> None:
         if self._is_closed:

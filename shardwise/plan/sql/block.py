@@ -150,7 +150,7 @@ class Block:
         assert self.operator is not None
         operator, distinct = self.operator
         first, *rest = self.arms
-        result = in_arm(first.build(names), as_first_of=(operator, distinct))
+        result = in_arm(first.build(names))
         for arm in rest:
             query = in_arm(arm.build(unique(id.name for id in arm.outputs)))
             result = operator(this=result, expression=query, distinct=distinct)
@@ -246,10 +246,11 @@ def _has_call(expr: exp.Expr) -> bool:
     return any(CALL in part.meta for part in expr.walk(prune=lambda e: isinstance(e, exp.Query)))
 
 
-def in_arm(query: exp.Query, as_first_of: tuple[type[exp.SetOperation], bool] | None = None) -> exp.Query:
-    """An arm of a set operation, in parentheses where they are needed."""
-    plain = isinstance(query, exp.Select) or (
-        isinstance(query, exp.SetOperation) and as_first_of == (type(query), bool(query.args.get("distinct")))
-    )
+def in_arm(query: exp.Query) -> exp.Query:
+    """An arm of a set operation, in parentheses where they are needed.
+
+    A set operation in an arm is: without parentheses DuckDB finds one type for all arms of a chain at once.
+    """
+    plain = isinstance(query, exp.Select)
     plain = plain and not any(query.args.get(key) for key in ("order", "limit", "offset", "with_"))
     return query if plain else exp.Subquery(this=query)

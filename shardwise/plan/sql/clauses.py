@@ -48,7 +48,12 @@ def _reads_simply(
         return False
     for id, count in counts.items():
         kind = block.kinds.get(id)
-        if kind is None or kind is Kind.CONSTANT:
+        if kind is None:
+            continue
+        if kind is Kind.CONSTANT:
+            # Alone it keeps its type; in an expression a literal takes that of what stands beside it.
+            if any(column_id(expr) != id and _mentions(block, expr, {id}) for expr in exprs):
+                return False
             continue
         if count > (volatile if id in block.volatile else allowed.get(kind, 0)):
             return False

@@ -54,6 +54,7 @@ def parenthesise(root: exp.Expr) -> None:
             if below is None or (key == "expression" and type(node) is exp.Is):
                 continue
             loose = below < level or (below == level and key != "this" and level > 1)
+            loose = loose or (type(node) is exp.Neg and type(child) is exp.BitwiseNot)  # -~ is an operator
             if loose and not (type(node) is exp.Not and level == below):
                 node.set(key, exp.Paren(this=child))
 

@@ -29,6 +29,9 @@ from shardwise.plan.sql.names import NO_COLUMNS, identifier, stream_names, uniqu
 if TYPE_CHECKING:
     from shardwise.plan.sql.render import Renderer
 
+RAW = "shardwise.raw"
+"""Marks (in `meta`) a table of a statement kept whole with its position in `Raw.tables`."""
+
 MARK = "shardwise.scan"
 """Marks (in `meta`) a table that is still logical with its scan's rel."""
 
@@ -211,13 +214,12 @@ def _set_operation(render: Renderer, node: SetOp, outer: Scope) -> Block:
 
 def _raw(render: Renderer, node: Raw, outer: Scope) -> Block:
     """The statement as the user wrote it, its tables replaced, each under the name that it had there."""
-    items = {rel_of(table): table for table in node.tables}
     sql = node.sql.copy()
     for table in list(sql.find_all(exp.Table)):
-        target = items.get(table.name) if not table.db else None
-        if target is None:
+        position = table.meta.get(RAW)
+        if position is None:  # a WITH item, perhaps of a table's name
             continue
-        item = _raw_item(render, target, outer)
+        item = _raw_item(render, node.tables[position], outer)
         alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
         for key in ("joins", "pivots", "sample", "laterals"):
             if table.args.get(key):

@@ -35,7 +35,7 @@ from shardwise.planner.bind.select import bind_select
 from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.context import Context
 from shardwise.planner.determinism import is_deterministic
-from shardwise.planner.parameters import Parameters
+from shardwise.planner.parameters import Parameters, literal_of
 
 LocalTables = Mapping[str, tuple[Output, ...]]
 
@@ -209,22 +209,12 @@ class Binder:
         if kind is None:
             raise Unmodelled(f"a {ast.key}")
         all_ = not ast.args.get("distinct")
-        arms = [self.query(side, outer) for side in (ast.left, ast.right)]
+        arms = [self.query(side, outer) for side in _chained(ast)]
         if ast.args.get("by_name"):
             arms = self._by_name(arms)
-        if len(arms[0].ids) != len(arms[1].ids):
+        if len({len(arm.ids) for arm in arms}) != 1:
             raise Unmodelled("a set operation of different widths")
-        flat: list[Node] = []
-        for arm in arms:
-            inner = arm.node
-            mergeable = (
-                kind == "union" and isinstance(inner, SetOp) and inner.kind == kind and inner.all == all_
-            )
-            if mergeable and (all_ or arm is arms[0]):
-                flat.extend(inner.inputs)
-            else:
-                flat.append(inner)
-        node = SetOp(kind=kind, all=all_, arms=tuple(flat), rel=self.names.fresh(kind))
+        node = SetOp(kind=kind, all=all_, arms=tuple(arm.node for arm in arms), rel=self.names.fresh(kind))
         return BoundQuery(node, arms[0].names)
 
     def _by_name(self, arms: list[BoundQuery]) -> list[BoundQuery]:
@@ -289,6 +279,8 @@ class Binder:
         percent = bool(options is not None and options.args.get("percent"))
         if options is not None and options.args.get("with_ties"):
             raise Unmodelled("WITH TIES")
+        if percent and isinstance(count, exp.Placeholder):  # DuckDB reads no parameter before a %
+            count = literal_of(self.parameters.values[count.name])
         start = bind(offset.expression) if offset is not None else None
         if any(columns_in(e) for e in (count, start) if e is not None):
             raise Unmodelled("a LIMIT that depends on an outer row")
@@ -329,3 +321,17 @@ def _count_mentions(clause: exp.Expr, body: exp.Expr, cte: exp.CTE) -> int:
     name = cte.alias.lower()
     parts = [body, *(c.this for c in clause.expressions if c is not cte)]
     return sum(1 for part in parts for t in part.find_all(exp.Table) if t.name.lower() == name and not t.db)
+
+
+def _chained(ast: exp.SetOperation) -> list[exp.Expr]:
+    """The arms of `a UNION ALL b UNION ALL c`, whose types meet at once; one in parentheses has its own."""
+    arms: list[exp.Expr] = []
+    while True:
+        arms.append(ast.right)
+        left = ast.left
+        same = type(left) is exp.Union and type(ast) is exp.Union
+        if not same or left.args.get("distinct") != ast.args.get("distinct") or _modifiers(left):
+            return [left, *reversed(arms)]
+        if left.args.get("by_name") or ast.args.get("by_name"):
+            return [left, *reversed(arms)]
+        ast = left

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from shardwise.errors import Unplannable
 from shardwise.plan.nodes import Keep, Node, Raw
-from shardwise.plan.sql.sources import rel_of
+from shardwise.plan.sql.sources import RAW, rel_of
 from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.sources import HIDDEN, bind_from
 
@@ -34,6 +34,7 @@ def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
             table.set("alias", exp.TableAlias(this=table.this.copy()))
         table.set("this", exp.to_identifier(rel_of(item.node)))
         table.set("db", None)
+        table.meta[RAW] = len(tables) - 1
     sql = _with_values(binder, sql)
     rel = binder.names.fresh("raw")
     return BoundQuery(Raw(rel=rel, sql=sql, tables=tuple(tables), columns=(), reason=what), ())

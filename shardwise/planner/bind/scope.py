@@ -143,9 +143,9 @@ class Scope:
 
 
 def _field(expr: exp.Expr, fields: list[str]) -> exp.Expr:
-    """`s.f.g` of a struct column; DuckDB's struct_extract, which it is short for."""
+    """`c.f.g` of a column: a STRUCT's field, a MAP's value, a UNION's member, a path in JSON."""
     for name in fields:
-        expr = exp.Anonymous(this="struct_extract", expressions=[expr.copy(), exp.Literal.string(name)])
+        expr = exp.Dot(this=expr.copy(), expression=exp.to_identifier(name, quoted=True))
     return expr
 
 

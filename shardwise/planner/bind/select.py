@@ -28,7 +28,17 @@ from shardwise.plan.nodes import (
     SortKey,
     Window,
 )
-from shardwise.plan.tree import column, conjuncts, free_columns, operand, plan_of, replace_free, same, subplan
+from shardwise.plan.tree import (
+    column,
+    columns_in,
+    conjuncts,
+    free_columns,
+    operand,
+    plan_of,
+    replace_free,
+    same,
+    subplan,
+)
 from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
@@ -264,8 +274,9 @@ def _aggregate(block: Block, exprs: list[exp.Expr]) -> tuple[list[exp.Expr], exp
     keys, sets = _group_keys(block, group) if group is not None else ([], None)
     bound_having = _bind_having(block, raw_having, keys) if raw_having is not None else None
     everything = [*exprs, *([bound_having] if bound_having is not None else [])]
-    if group is None and bound_having is None and not any(_has_aggregate(e) for e in everything):
-        return exprs, None
+    is_grouping = bound_having is not None or any(_has_aggregate(e) for e in everything)
+    if not is_grouping and (group is None or (group.args.get("all") and not keys)):
+        return exprs, None  # GROUP BY ALL of nothing but constants groups nothing
     lift = _Lift(block, keys)
     hints = {id(e): i.name for e, i in zip(exprs, block.items, strict=False)}
     lifted = [lift.lift(e, hints.get(id(e))) for e in everything]
@@ -308,7 +319,7 @@ def _group_keys(block: Block, group: exp.Group) -> tuple[list[exp.Expr], tuple[t
     keys: list[exp.Expr] = []
     if group.args.get("all"):
         for expr in (item.expr for item in block.items):
-            if not (_has_aggregate(expr) or _is_constant(expr) or _is_among(expr, keys)):
+            if columns_in(expr) and not _has_aggregate(expr) and not _is_among(expr, keys):
                 keys.append(expr)
         return keys, None
     alternatives: list[list[tuple[int, ...]]] = []
@@ -341,10 +352,6 @@ def _group_keys(block: Block, group: exp.Group) -> tuple[list[exp.Expr], tuple[t
 
 def _is_among(expr: exp.Expr, others: list[exp.Expr]) -> bool:
     return any(same(expr, other) for other in others)
-
-
-def _is_constant(expr: exp.Expr) -> bool:
-    return isinstance(expr, exp.Literal | exp.Null | exp.Boolean)
 
 
 def _grouping_sets(raw: exp.Expr, place: KeyPlace) -> list[tuple[int, ...]]:
@@ -557,7 +564,8 @@ def _project(
         for item in (*items, *hidden):
             if same(item.expr, expr):
                 return column(ColumnId(rel, item.name))
-        hidden.append(Item(f"_o{len(hidden)}", expr))
+        taken = [item.name for item in (*items, *hidden)]
+        hidden.append(Item(unique_names([*taken, f"_o{len(hidden)}"])[-1], expr))
         return column(ColumnId(rel, hidden[-1].name))
 
     keys = tuple(

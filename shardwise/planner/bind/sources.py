@@ -71,7 +71,7 @@ def _chain(
     for join in joins:
         visible = item if before is None or lateral else _side_by_side(before, item)
         right = _item(binder, join.this, outer, visible)
-        item = _join(binder, join, item, right, outer)
+        item = _join(binder, join, item, right, Scope(before, outer) if before is not None else outer)
         if before is not None and not lateral and free_columns(item.node) & before.node.output_ids:
             raise Unmodelled("a LATERAL join that reads a table before a comma")
     if before is not None and not lateral:
@@ -243,7 +243,8 @@ def _table(binder: Binder, ast: exp.Table, seen: Scope | None) -> FromItem:
         for local, outputs in binder.locals.items():
             if local.lower() == name.lower():
                 return _local(binder, local, outputs, ast)
-    table = binder.catalog.table(name, schema) if not ast.catalog else None
+    in_schema = None if schema is not None and schema.lower() == "main" else schema
+    table = binder.catalog.table(name, in_schema) if not ast.catalog else None
     if table is None:
         raise unknown_table(binder, ast)
     if isinstance(table, View):

@@ -12,6 +12,7 @@ from shardwise.errors import InternalError
 from shardwise.plan import nodes as n
 from shardwise.plan.partitions import ShardTexts, shard_text, slots_of
 from shardwise.plan.sql import to_query
+from shardwise.plan.sql.sources import RAW
 from shardwise.plan.tree import subplan
 from tests.unit.plan.sql_trees import ROUTE, e, join, no_leaf, project, sort, where
 
@@ -130,6 +131,7 @@ def _in(left: str, plan: n.Node) -> exp.Expression:
 
 def test_raw_statements_list_all_columns_of_the_table() -> None:
     statement = e("SELECT COLUMNS('i.*') FROM o")
+    next(statement.find_all(exp.Table)).meta[RAW] = 0
     raw = n.Raw(
         rel="r",
         sql=statement,

@@ -12,6 +12,7 @@ from sqlglot import exp
 from shardwise.errors import InternalError
 from shardwise.plan import nodes as n
 from shardwise.plan.sql import stream_names, to_query
+from shardwise.plan.sql.sources import RAW
 from shardwise.plan.tree import column, subplan
 from tests.unit.plan.sql_trees import (
     Trees,
@@ -335,6 +336,8 @@ def test_a_correlated_cte_stays_inside(con: duckdb.DuckDBPyConnection) -> None:
 
 def test_raw_keeps_the_users_aliases(con: duckdb.DuckDBPyConnection) -> None:
     statement = e("SELECT sum(a.x) + count(u.k) AS s FROM r1 AS a, r2 AS u")
+    for table in statement.find_all(exp.Table):
+        table.meta[RAW] = ("r1", "r2").index(table.name)
     outputs = (n.Output(n.ColumnId("w", "s")),)
     tables = (scan("t", "r1", "k x"), where(scan("u", "r2", "k y"), "r2.k = 1"))
     raw = n.Raw(rel="w", sql=statement, tables=tables, columns=outputs, reason="a test")
