@@ -8,6 +8,7 @@ Arrow comes from `execute` on 1.5 and from `sql` on 2.0; both stream.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,10 +63,21 @@ def connect(
         config["async_threads"] = 1  # eight by default, per instance, for files that are far away
     if read_only:
         config["access_mode"] = "READ_ONLY"
+    with _OPENING[hash(path) % len(_OPENING)]:
+        return _opened(path, config, (*setup, *_sets(settings, allowed_directories)))
+
+
+_OPENING = tuple(threading.Lock() for _ in range(64))
+"""One thread at a time opens a file: two share the instance, and one would find it locked half-way."""
+
+
+def _opened(
+    path: str, config: dict[str, str | bool | int | float | list[str]], statements: Iterable[str]
+) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect(path, config=config)
     try:
         if con.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
-            for statement in (*setup, *_sets(settings, allowed_directories)):
+            for statement in statements:
                 con.execute(statement)
     except BaseException:
         con.close()
