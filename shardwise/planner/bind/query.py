@@ -325,13 +325,16 @@ def _count_mentions(clause: exp.Expr, body: exp.Expr, cte: exp.CTE) -> int:
 
 def _chained(ast: exp.SetOperation) -> list[exp.Expr]:
     """The arms of `a UNION ALL b UNION ALL c`, whose types meet at once; one in parentheses has its own."""
-    arms: list[exp.Expr] = []
-    while True:
-        arms.append(ast.right)
-        left = ast.left
-        same = type(left) is exp.Union and type(ast) is exp.Union
-        if not same or left.args.get("distinct") != ast.args.get("distinct") or _modifiers(left):
-            return [left, *reversed(arms)]
-        if left.args.get("by_name") or ast.args.get("by_name"):
-            return [left, *reversed(arms)]
-        ast = left
+    arms: list[exp.Expr] = [ast.right]
+    left: exp.Expr = ast.left
+    while isinstance(left, exp.Union) and _continues(ast, left):
+        arms.append(left.right)
+        left = left.left
+    return [left, *reversed(arms)]
+
+
+def _continues(ast: exp.SetOperation, left: exp.Union) -> bool:
+    """Whether a union's left arm is the beginning of the same chain."""
+    by_name = ast.args.get("by_name") or left.args.get("by_name")
+    alike = isinstance(ast, exp.Union) and left.args.get("distinct") == ast.args.get("distinct")
+    return alike and not by_name and not _modifiers(left)
