@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
-from shardwise.errors import InternalError
+from shardwise.errors import InternalError, ProgrammingError
 from shardwise.plan.nodes import Node
 from shardwise.plan.route import Note, Route
 
@@ -189,10 +189,11 @@ class Run:
     def ready(self, fragment: str | None = None) -> Iterator[Request]:
         """The requests of one fragment (or of all), made one by one as they are asked for.
 
-        A stream that the merge reads again is asked for again: the requests get new ids.
+        A stream that the merge reads again is asked for again: the requests get new ids. Raises
+        ProgrammingError while subqueries wait for `bind`: what came of the plan as it is would be no answer.
         """
         if self.first:
-            return
+            raise ProgrammingError(f'the rows of "{self.first[0].name}", which runs first, are not bound yet')
         for part in self.plan.fragments:
             if fragment is None or part.name == fragment:
                 for shard in part.route.shards:

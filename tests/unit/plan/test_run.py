@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from shardwise.catalog import parse
-from shardwise.errors import InternalError
+from shardwise.errors import InternalError, ProgrammingError
 from shardwise.plan.run import Bound, Fragment, Plan, Progress, Run
 from shardwise.planner import Planner
 
@@ -159,7 +159,8 @@ def test_nothing_is_ready_before_the_subqueries_have_run() -> None:
     (early,) = run.first
     assert early.is_scalar
     assert not run.plan.is_single_shard
-    assert list(run.ready()) == []
+    with pytest.raises(ProgrammingError, match="not bound yet"):
+        next(run.ready())
 
 
 def test_binding_makes_the_plan_of_the_rest_and_prunes_it() -> None:
