@@ -28,6 +28,7 @@ from shardwise.plan.nodes import (
     Distinct,
     Filter,
     Join,
+    JoinKind,
     Node,
     Project,
     SetOp,
@@ -230,19 +231,18 @@ def _simplified(node: Join, coming: Conjuncts) -> tuple[Join, Conjuncts]:
         return node, coming
     null_left = node.kind in ("right", "full") and _rejected(coming, node.left)
     null_right = node.kind in ("left", "full") and _rejected(coming, node.right)
-    if node.kind == "full":
-        kind = (
-            "inner"
-            if null_left and null_right
-            else "left"
-            if null_left
-            else "right"
-            if null_right
-            else "full"
-        )
-    else:
-        kind = "inner" if null_left or null_right else node.kind
-    return (node if kind == node.kind else node.but(kind=kind)), coming
+    if not null_left and not null_right:
+        return node, coming
+    kind = _FULL_REJECTING[null_left, null_right] if node.kind == "full" else "inner"
+    return node.but(kind=kind), coming
+
+
+_FULL_REJECTING: dict[tuple[bool, bool], JoinKind] = {
+    (True, False): "left",
+    (False, True): "right",
+    (True, True): "inner",
+}
+"""What a full join is without its rows whose left, or right, side is NULL."""
 
 
 def _rejected(coming: Conjuncts, side: Node) -> bool:
