@@ -7,43 +7,29 @@ plan = statement.plan([5], context=Context(now=…))
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import ParseError, SqlglotError, TokenError
-from sqlglot.tokenizer_core import Token, TokenType
 
 from shardwise.catalog.model import Catalog
-from shardwise.errors import (
-    NotSupportedError,
-    Position,
-    ProgrammingError,
-    Reason,
-    SQLSyntaxError,
-    Unplannable,
-)
+from shardwise.errors import NotSupportedError, Reason, Unplannable
 from shardwise.options import Options
 from shardwise.plan.nodes import Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.run import Bound, First, Plan
-from shardwise.planner.allowed import check_allowed
 from shardwise.planner.bind import Binder, Unmodelled
 from shardwise.planner.bind.names import Names
 from shardwise.planner.bind.raw import bind_whole
 from shardwise.planner.context import Context
 from shardwise.planner.firsts import Early, Firsts
 from shardwise.planner.parameters import Given, Parameters, names_written
+from shardwise.planner.parse import parse
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import PASSES, run
 from shardwise.planner.render import render
 
 Locals = Mapping[str, tuple[Output, ...]]
-
-_TYPE_TOKENS = sqlglot.Parser.TYPE_TOKENS - {TokenType.INTERVAL}
-_QUERIES = (exp.Query, exp.Values, exp.Pivot)
 
 
 @dataclass(frozen=True)
@@ -196,90 +182,3 @@ def refuse_scatter(plan: Plan) -> None:
             reason=Reason.SCATTER_REFUSED,
             hint="Compare the shard key with a value, or allow it: scatter='allow'",
         )
-
-
-def parse(sql: str) -> exp.Expr:
-    """One query of the duckdb dialect; `?` are numbered in the order they are written."""
-    try:
-        dialect = sqlglot.Dialect.get_or_raise("duckdb")
-        tokens = casts_of_typed_literals(number_placeholders(dialect.tokenize(sql)))
-        trees = [t for t in dialect.parser().parse(tokens, sql) if t is not None]
-    except TokenError as error:
-        raise SQLSyntaxError(f"the text cannot be read as SQL: {error}") from error
-    except ParseError as error:
-        raise _syntax_error(error) from error
-    except RecursionError as error:
-        raise SQLSyntaxError("the statement is nested too deeply to be read") from error
-    except SqlglotError as error:
-        raise SQLSyntaxError(str(error)) from error
-    if len(trees) != 1:
-        raise ProgrammingError(f"one statement is wanted, {len(trees)} were given")
-    tree = trees[0]
-    if not isinstance(tree, _QUERIES):
-        raise NotSupportedError(
-            f"{tree.key.upper()} is not supported: only queries are",
-            hint="shardwise reads; write through the sources themselves",
-        )
-    check_allowed(tree)
-    return tree
-
-
-def _syntax_error(error: ParseError) -> SQLSyntaxError:
-    first = error.errors[0] if error.errors else {}
-    position = None
-    if first.get("line"):
-        highlight = first.get("highlight") or ""
-        position = Position(first["line"], max(1, first["col"] - len(highlight) + 1), max(1, len(highlight)))
-    message = re.sub(
-        r"<Token token_type: [^>]*?text: ([^,>]*)[^>]*>", r"\1", first.get("description") or str(error)
-    )
-    near = f' near "{first["highlight"]}"' if first.get("highlight") else ""
-    return SQLSyntaxError(f"syntax error{near}: {message.rstrip('.')}", position=position)
-
-
-def casts_of_typed_literals(tokens: list[Token]) -> list[Token]:
-    """`DATE '…'::VARCHAR` as `CAST('…' AS DATE)::VARCHAR`: sqlglot casts the other way round."""
-    fixed: list[Token] = []
-    for i, token in enumerate(tokens):
-        after = tokens[i + 1].token_type if i + 1 < len(tokens) else None
-        is_cast = token.token_type is TokenType.STRING and after in (TokenType.DCOLON, TokenType.QDCOLON)
-        start = _type_before(fixed) if is_cast else None
-        if start is None:
-            fixed.append(token)
-            continue
-        written = fixed[start:]
-        del fixed[start:]
-        fixed += [_token(TokenType.VAR, "CAST", token), _token(TokenType.L_PAREN, "(", token), token]
-        fixed += [_token(TokenType.ALIAS, "AS", token), *written, _token(TokenType.R_PAREN, ")", token)]
-    return fixed
-
-
-def _type_before(tokens: list[Token]) -> int | None:
-    """Where a type's name starts that the tokens end with: DATE, DECIMAL(4, 1), TIMESTAMP WITH TIME ZONE."""
-    at = len(tokens) - 1
-    if at >= 0 and tokens[at].token_type is TokenType.R_PAREN:
-        while at > 0 and tokens[at].token_type is not TokenType.L_PAREN:
-            at -= 1
-        at -= 1
-    if at >= 3 and [t.text.upper() for t in tokens[at - 2 : at + 1]] == ["WITH", "TIME", "ZONE"]:
-        at -= 3
-    return at if at >= 0 and tokens[at].token_type in _TYPE_TOKENS else None
-
-
-def number_placeholders(tokens: list[Token]) -> list[Token]:
-    """`?` as `$1`, `$2`, … so that their order does not depend on how the tree is walked."""
-    numbered: list[Token] = []
-    count = 0
-    for token in tokens:
-        if token.token_type not in (TokenType.PLACEHOLDER, TokenType.QDCOLON):
-            numbered.append(token)
-            continue
-        count += 1
-        numbered += (_token(TokenType.PARAMETER, "$", token), _token(TokenType.NUMBER, str(count), token))
-        if token.token_type is TokenType.QDCOLON:  # `?::` is one token to sqlglot
-            numbered.append(_token(TokenType.DCOLON, "::", token))
-    return numbered
-
-
-def _token(kind: TokenType, text: str, at: Token) -> Token:
-    return Token(kind, text, line=at.line, col=at.col, start=at.start, end=at.end)

@@ -22,7 +22,7 @@ from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.sql import to_query
 from shardwise.planner import Planner
 from shardwise.planner.bind import Unmodelled
-from shardwise.planner.planner import parse as parse_sql
+from shardwise.planner.parse import parse as parse_sql
 from tests.unit.planner.trees import LETTERS, context
 
 DATA = """

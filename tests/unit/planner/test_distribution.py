@@ -13,7 +13,7 @@ import pytest
 from shardwise.plan.nodes import Aggregate, Cte, Distinct, Filter, Join, Node, Raw, Recursive, SetOp, Window
 from shardwise.planner.bind.raw import bind_whole
 from shardwise.planner.distribution import At, Copied, Distribution, Key, Split
-from shardwise.planner.planner import parse as parse_sql
+from shardwise.planner.parse import parse as parse_sql
 from shardwise.planner.prune_slots import prune_slots
 from shardwise.planner.push_filters import push_filters
 from tests.unit.planner.trees import bound, context, first

@@ -15,7 +15,7 @@ from shardwise.planner.context import Context
 from shardwise.planner.parameters import Given, Parameters
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import Pass
-from shardwise.planner.planner import parse as parse_sql
+from shardwise.planner.parse import parse as parse_sql
 
 N = TypeVar("N", bound=Node)
 

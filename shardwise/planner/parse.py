@@ -1,0 +1,54 @@
+"""A user's text → one syntax tree of a query, or an error that says where it is wrong."""
+
+from __future__ import annotations
+
+import re
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+from shardwise.errors import NotSupportedError, Position, ProgrammingError, SQLSyntaxError
+from shardwise.planner.allowed import check_allowed
+from shardwise.planner.tokens import mended
+
+_QUERIES = (exp.Query, exp.Values, exp.Pivot)
+
+
+def parse(sql: str) -> exp.Expr:
+    """One query of the duckdb dialect; `?` are numbered in the order they are written."""
+    try:
+        dialect = sqlglot.Dialect.get_or_raise("duckdb")
+        tokens = mended(dialect.tokenize(sql))
+        trees = [t for t in dialect.parser().parse(tokens, sql) if t is not None]
+    except TokenError as error:
+        raise SQLSyntaxError(f"the text cannot be read as SQL: {error}") from error
+    except ParseError as error:
+        raise _syntax_error(error) from error
+    except RecursionError as error:
+        raise SQLSyntaxError("the statement is nested too deeply to be read") from error
+    except SqlglotError as error:
+        raise SQLSyntaxError(str(error)) from error
+    if len(trees) != 1:
+        raise ProgrammingError(f"one statement is wanted, {len(trees)} were given")
+    tree = trees[0]
+    if not isinstance(tree, _QUERIES):
+        raise NotSupportedError(
+            f"{tree.key.upper()} is not supported: only queries are",
+            hint="shardwise reads; write through the sources themselves",
+        )
+    check_allowed(tree)
+    return tree
+
+
+def _syntax_error(error: ParseError) -> SQLSyntaxError:
+    first = error.errors[0] if error.errors else {}
+    position = None
+    if first.get("line"):
+        highlight = first.get("highlight") or ""
+        position = Position(first["line"], max(1, first["col"] - len(highlight) + 1), max(1, len(highlight)))
+    message = re.sub(
+        r"<Token token_type: [^>]*?text: ([^,>]*)[^>]*>", r"\1", first.get("description") or str(error)
+    )
+    near = f' near "{first["highlight"]}"' if first.get("highlight") else ""
+    return SQLSyntaxError(f"syntax error{near}: {message.rstrip('.')}", position=position)
