@@ -53,7 +53,7 @@ from shardwise.plan.nodes import (
     Values,
     Window,
 )
-from shardwise.plan.tree import column_id, plan_of, subplans
+from shardwise.plan.tree import column_id, free_columns, plan_of, subplans
 from shardwise.planner.aggregates import is_order_sensitive
 from shardwise.planner.determinism import window_depends_on_order
 from shardwise.planner.equivalence import (
@@ -358,8 +358,8 @@ def _filter(node: Filter, analysis: Analysis) -> Distribution:
     if isinstance(below, Copied):
         return _with_copied_subqueries(node, below, analysis)
     keys = tuple(_firmer(key, node.conjuncts) for key in below.keys)
-    pinned = _pinned(node, below, analysis)
-    return pinned if pinned is not None and not below.is_one else replace(below, keys=keys)
+    pinned = _pinned(node, below, analysis) if free_columns(node) and not below.is_one else None
+    return pinned or replace(below, keys=keys)
 
 
 def _firmer(key: Key, conjuncts: tuple[exp.Expr, ...]) -> Key:

@@ -185,7 +185,7 @@ class _Push:
         """
         read = columns_in(conjunct)
         arms = disjuncts(conjunct)
-        if len(arms) < 2 or not (read & left and read & right):
+        if len(arms) < 2 or conjunct.find(exp.Subquery) or not (read & left and read & right):
             return
         for side in (left, right):
             parts = [

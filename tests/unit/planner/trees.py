@@ -13,9 +13,9 @@ from shardwise.planner.bind import Binder
 from shardwise.planner.bind.names import Names
 from shardwise.planner.context import Context
 from shardwise.planner.parameters import Given, Parameters
+from shardwise.planner.parse import parse as parse_sql
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import Pass
-from shardwise.planner.parse import parse as parse_sql
 
 N = TypeVar("N", bound=Node)
 
