@@ -157,10 +157,12 @@ class Reading:
 
     def close(self, *, is_parked: bool = False) -> None:
         """Stops it if it runs, and gives back what it holds; called by the thread that has it."""
-        if not self._is_over:
-            self._finish()
-        self._release()
-        self._reader.limits.give_back(self.request.source, is_parked=is_parked)
+        try:
+            if not self._is_over:
+                self._finish()
+            self._release()
+        finally:
+            self._reader.limits.give_back(self.request.source, is_parked=is_parked)
 
     def _finish(self) -> None:
         """Its rows are all here, or no more are wanted."""
@@ -175,10 +177,12 @@ class Reading:
     def _release(self) -> None:
         connection, lease = self._connection, self._lease
         self._batches = self._connection = self._lease = None
-        if connection is not None:
-            connection.close()
-        if lease is not None:
-            lease.release()
+        try:
+            if connection is not None:
+                connection.close()
+        finally:
+            if lease is not None:
+                lease.release()
 
 
 def located(error: BaseException, lease: Lease | None, request: Request) -> Error:
