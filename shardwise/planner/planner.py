@@ -118,10 +118,7 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
         )
     parameters.check_all_used()
     making = _Making(catalog, parameters, names, tuple(notes), options, statement.sql)
-    plan = making.plan(bound.node, bound.names)
-    if options.scatter == "refuse":
-        refuse_scatter(plan)
-    return plan
+    return making.plan(bound.node, bound.names)
 
 
 @dataclass(frozen=True)
@@ -153,6 +150,8 @@ class _Making:
         plan = render(tree, columns, ctx, sql=self.sql, steps=tuple(steps))
         waiting = [e for e in ctx.firsts.found if e.name not in ctx.firsts.bound]
         if not waiting:
+            if self.options.scatter == "refuse":
+                refuse_scatter(plan)
             return plan
 
         def then(values: Mapping[str, Bound]) -> Plan:

@@ -87,6 +87,17 @@ class Expressions:
             raise Unmodelled("a whole row as a value")
         return self.lookup(column)
 
+    def _connector(self, expr: exp.Expr) -> exp.Expr:
+        """A chain of hundreds of ANDs or ORs is as deep as it is long; bound it is balanced."""
+        kind = type(expr)
+        operands: list[exp.Expr] = []
+        left = expr
+        while type(left) is kind:
+            operands.append(left.args["expression"])
+            left = left.this
+        operands.append(left)
+        return _balanced(kind, [self.bind(operand) for operand in reversed(operands)])
+
     def _subquery(self, query: exp.Expr) -> exp.Expr:
         return subplan(self.binder.subquery(query, self.scope))
 
@@ -157,6 +168,8 @@ class Expressions:
 
 _SPECIAL: dict[type, Callable[[Expressions, exp.Expr], exp.Expr]] = {
     exp.Subquery: lambda self, e: self._subquery(e),
+    exp.And: Expressions._connector,
+    exp.Or: Expressions._connector,
     exp.Exists: Expressions._exists,
     exp.In: Expressions._in,
     exp.Any: Expressions._quantified,
@@ -179,3 +192,10 @@ def _local(column: exp.Column) -> exp.Expr:
     for part in column.parts[1:]:
         expr = exp.Dot(this=expr, expression=part.copy())
     return expr
+
+
+def _balanced(kind: type[exp.Expr], operands: list[exp.Expr]) -> exp.Expr:
+    if len(operands) == 1:
+        return operands[0]
+    middle = len(operands) // 2
+    return kind(this=_balanced(kind, operands[:middle]), expression=_balanced(kind, operands[middle:]))
