@@ -29,7 +29,9 @@ def parse(sql: str) -> exp.Expr:
         raise SQLSyntaxError("the statement is nested too deeply to be read") from error
     except SqlglotError as error:
         raise SQLSyntaxError(str(error)) from error
-    if len(trees) != 1:
+    if not trees:
+        raise SQLSyntaxError("there is no statement in the text")
+    if len(trees) > 1:
         raise ProgrammingError(f"one statement is wanted, {len(trees)} were given")
     tree = trees[0]
     if not isinstance(tree, _QUERIES):
@@ -50,5 +52,7 @@ def _syntax_error(error: ParseError) -> SQLSyntaxError:
     message = re.sub(
         r"<Token token_type: [^>]*?text: ([^,>]*)[^>]*>", r"\1", first.get("description") or str(error)
     )
+    if message.startswith("Required keyword"):
+        message = "something is missing here"
     near = f' near "{first["highlight"]}"' if first.get("highlight") else ""
     return SQLSyntaxError(f"syntax error{near}: {message.rstrip('.')}", position=position)
