@@ -28,7 +28,7 @@ class Answer(NamedTuple):
 
 
 def answer(connection: Connection, statement: Statement, params: Parameters, options: Options) -> Answer:
-    """Runs the statement as far as its first rows."""
+    """Runs the statement as far as `Rows.begin`."""
     rows: Rows
     match statement:
         case Query():

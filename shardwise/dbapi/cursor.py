@@ -51,6 +51,9 @@ class Cursor:
     def execute(self, sql: str, params: Parameters | None = None, **options: Any) -> Self:
         """Runs one statement. `params` is a sequence for `?` or a mapping for `:name`.
 
+        Returns, or raises, once each shard that is to be asked has begun to answer. An error in a row
+        further on comes when that row is fetched.
+
         `options` are those of `shardwise.Options`, for this statement only:
 
             cur.execute("SELECT count(*) FROM orders WHERE customer_id = ?", [17], scatter="refuse")
@@ -74,6 +77,11 @@ class Cursor:
             describe(name, code, null_ok)
             for (name, code), null_ok in zip(result.rows.columns, result.nullability, strict=True)
         )
+        try:
+            result.rows.begin()
+        except BaseException:
+            self._discard()
+            raise
         return self
 
     def executemany(self, sql: str, param_sets: Sequence[Parameters]) -> Self:

@@ -23,6 +23,7 @@ class Rows(Protocol):
     def plan(self) -> Plan | None: ...
     @property
     def stats(self) -> Statistics | None: ...
+    def begin(self) -> None: ...
     def fetchmany(self, count: int) -> list[Row]: ...
     def arrow_reader(self, batch_rows: int) -> pa.RecordBatchReader: ...
     def close(self) -> None: ...
@@ -60,6 +61,9 @@ class LocalRows:
         self.columns = tuple(columns)
         self._rows = list(rows)
         self._next = 0
+
+    def begin(self) -> None:
+        """They are here."""
 
     def fetchmany(self, count: int) -> list[Row]:
         start = self._next
@@ -102,6 +106,9 @@ class PeekedRows:
     @property
     def stats(self) -> Statistics | None:
         return self._source.stats
+
+    def begin(self) -> None:
+        """They have begun."""
 
     def fetchmany(self, count: int) -> list[Row]:
         while len(self._tuples) < count:

@@ -19,7 +19,8 @@ from shardwise.plan.run import Request
 
 
 class Direct:
-    """A `Merging` without merge. The source is opened at once, its statement runs when rows are asked for.
+    """A `Merging` without merge. The source is opened at once, its statement runs when rows are asked for
+    (which is tuples or Arrow, and not the same to the driver): `begin` has it only bound.
 
     `arrow_type` tells DuckDB types' Arrow types. `columns` are the wanted ones; a shard whose types are
     narrower is asked again with casts, before anything is handed on.
@@ -54,6 +55,13 @@ class Direct:
         """Whether the shard's Arrow is what the user is to get: no type that only we would understand."""
         types = [self._arrow_type(type_) for _, type_ in self.columns]
         return all(type_ is not None and _is_plain(type_) for type_ in types)
+
+    def begin(self) -> None:
+        """Raises what the shard says of the statement before it runs: no such column, another type."""
+        connection = self._connection
+        if connection is not None:
+            with self._located():
+                self._is_narrower(connection.describe(self._request.sql, self._request.params))
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         with self._located():

@@ -136,6 +136,14 @@ def describe(con: duckdb.DuckDBPyConnection, sql: str, params: Params = ()) -> C
     return tuple((str(row[0]), str(row[1])) for row in rows)
 
 
+def bound(con: duckdb.DuckDBPyConnection, sql: str, params: Params = ()) -> Columns:
+    """The same in less time where the engine can; a statement's errors point into its own text."""
+    if IS_V1:
+        return describe(con, sql, params)
+    relation = con.sql(sql, params=_used(con, sql, params) if params else None)
+    return tuple(zip(relation.columns, map(str, relation.types), strict=True))
+
+
 def cast_to(sql: str, wanted: Columns) -> str:
     """The same rows with the wanted types and names, by position."""
     casts = (f"CAST(#{i} AS {type_}) AS {identifier(name)}" for i, (name, type_) in enumerate(wanted, 1))

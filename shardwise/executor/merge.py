@@ -35,6 +35,9 @@ class Merging(Protocol):
     def columns(self) -> duck.Columns:
         """Names and types of the rows."""
 
+    def begin(self) -> None:
+        """Does what has to be done whether rows are asked for as tuples or as Arrow."""
+
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]: ...
     def reader(self, batch_rows: int) -> pa.RecordBatchReader: ...
     def interrupt(self) -> None: ...
@@ -199,29 +202,31 @@ class DuckDBMerging:
         self._con = con
         *self._stores, self._sql = statements
         self._params = params
-        self._has_started = False
+        self._is_begun = self._is_running = False
         self._done: Callable[[], None] | None = done
 
+    def begin(self) -> None:
+        """Stores the streams that are joined: only then the engine knows how large they are."""
+        if not self._is_begun:
+            self._is_begun = True
+            for statement in self._stores:
+                self._con.execute(statement)
+
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
-        if not self._has_started:
-            self._store()
+        if not self._is_running:
+            self.begin()
+            self._is_running = True
             duck.execute(self._con, self._sql, self._params)
         return self._con.fetchmany(count)
 
     def reader(self, batch_rows: int) -> pa.RecordBatchReader:
-        self._store()
+        self.begin()
         return duck.arrow_reader(self._con, self._sql, self._params, batch_rows)
 
     def interrupt(self) -> None:
         if self._done is not None:
             with contextlib.suppress(duckdb.ConnectionException):  # closed meanwhile
                 self._con.interrupt()
-
-    def _store(self) -> None:
-        """Stores the streams that are joined: only then the engine knows how large they are."""
-        self._has_started = True
-        for statement in self._stores:
-            self._con.execute(statement)
 
     def close(self) -> None:
         done, self._done = self._done, None

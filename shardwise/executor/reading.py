@@ -142,6 +142,11 @@ class Reading:
         self._reader.feed(self.request, batch, self._elapsed())
         return batch
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the shard has answered with rows."""
+        return self._has_rows
+
     def park(self) -> None:
         """The thread does other work; the request stays."""
         self._reader.limits.park(self.request.source)

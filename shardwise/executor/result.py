@@ -27,6 +27,7 @@ class Parts(Protocol):
     @property
     def reader(self) -> Reader: ...
     def merged(self, columns: duck.Columns | None) -> Merging: ...
+    def begin(self) -> None: ...
     def close(self) -> None: ...
 
 
@@ -83,6 +84,22 @@ class Result:
             rows_out=self._rows_out,
             first=self._first,
         )
+
+    def begin(self) -> None:
+        """Has the shards begin before rows are asked for, and raises what is wrong with any of them.
+
+        Returns when each has answered that may be asked by now: with a part of its rows, as the queues hold
+        it. A statement that one shard answers is bound there. Rows may then be had in either form.
+        """
+        self._check_open()
+        started = time.perf_counter()
+        try:
+            self._parts.begin()
+            self._merging.begin()
+            self._guard.check()
+        except BaseException as error:
+            raise self._failed(error) from error
+        self._merge_seconds += time.perf_counter() - started
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         """The next rows, fewer than `count` only at the end."""

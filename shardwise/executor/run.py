@@ -107,6 +107,14 @@ class _Statement:
         self._guard = guard
         self.reader = Reader(run, guard, environment.pool, environment.limits, time_zone=options.time_zone)
         self._fetcher: Fetcher | None = None
+        self._streams: list[Stream] = []
+
+    def begin(self) -> None:
+        """Has the shards of the merge's streams asked, and waits for their first answers."""
+        for stream in self._streams:
+            stream.begin()
+        if self._fetcher is not None:
+            self._fetcher.settle()
 
     def start(self, columns: duck.Columns | None) -> Merging:
         """The merge, or what stands for it."""
@@ -130,6 +138,8 @@ class _Statement:
 
     def close(self) -> None:
         """Stops the shards and waits until nothing runs."""
+        for stream in self._streams:
+            stream.close()
         if self._fetcher is not None:
             self._fetcher.close()
 
@@ -144,6 +154,7 @@ class _Statement:
             per_source=self._options.requests_per_source_max,
         )
         streams = {name: self._stream(fragments[name], self._fetcher) for name in merge.inputs}
+        self._streams = [stream for stream, _ in streams.values()]
         return self._environment.merge.start(merge, streams, self._locals, self._options, columns)
 
     def _stream(self, fragment: Fragment, fetcher: Fetcher) -> tuple[Stream, duck.Columns]:

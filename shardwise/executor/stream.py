@@ -61,6 +61,15 @@ class Feed:
         return self.is_exhausted and not self.readings and not self.queue
 
     @property
+    def is_settled(self) -> bool:
+        """Whether each shard that can be asked now has answered: with rows, with none, or not in vain."""
+        if self.is_closed or self.is_full:
+            return True
+        if self.is_starting or not (self.is_exhausted or self.is_blocked):
+            return False
+        return all(reading.has_rows for reading in self.readings)
+
+    @property
     def has_work(self) -> bool:
         """Whether a thread could do something for it."""
         if self.is_closed or self.is_full:
@@ -89,6 +98,7 @@ class Fetcher:
         self._per_source = per_source
         self._lock = threading.Lock()
         self._ended = threading.Condition(self._lock)
+        self._settled = threading.Condition(self._lock)
         self._feeds: list[Feed] = []
         self._threads = 0
         self._is_stopped = False
@@ -122,6 +132,13 @@ class Fetcher:
             self._kick()
             return batch
 
+    def settle(self) -> None:
+        """Waits until each shard that can be asked now has answered; raises what stopped the statement."""
+        with self._lock:
+            while not (self._is_stopped or all(feed.is_settled for feed in self._feeds)):
+                self._settled.wait()
+        self._guard.check()
+
     def close_feed(self, feed: Feed) -> None:
         """Nobody reads the feed any more: its requests are stopped."""
         with self._lock:
@@ -142,6 +159,7 @@ class Fetcher:
         with self._lock:
             self._is_stopped = True
             running = [reading for feed in self._feeds for reading in feed.readings]
+            self._settled.notify_all()
             for feed in self._feeds:
                 feed.arrived.notify_all()
         for reading in running:
@@ -216,6 +234,7 @@ class Fetcher:
             feed.is_starting = request is not None
             feed.is_blocked = request is not None
             is_starving = feed.is_waiting and not feed.readings
+            self._settled.notify_all()
             if feed.is_done:
                 feed.arrived.notify_all()
         if request is None:
@@ -228,6 +247,7 @@ class Fetcher:
         )
         with self._lock:
             feed.is_starting = False
+            self._settled.notify_all()
             if not taken:
                 if feed.is_waiting and not feed.readings and not is_starving:
                     feed.is_blocked = False
@@ -261,6 +281,7 @@ class Fetcher:
                         feed.queue.append(batch)
                         feed.bytes += batch.nbytes
                         feed.arrived.notify()
+                        self._settled.notify_all()
                     is_parked = feed.is_full or self._is_wanted_elsewhere(feed)
                     if is_parked:
                         reading.park()
@@ -270,6 +291,7 @@ class Fetcher:
                 reading.close()
                 with self._lock:
                     feed.readings.discard(reading)
+                    self._settled.notify_all()
                     self._drop(feed)
                     if feed.is_done:
                         feed.arrived.notify_all()
@@ -313,12 +335,22 @@ class Stream:
     def __init__(self, schema: pa.Schema, opened: Callable[[], Iterator[pa.RecordBatch]]) -> None:
         self.schema = schema
         self._opened = opened
+        self._begun: Iterator[pa.RecordBatch] | None = None
+
+    def begin(self) -> None:
+        """Has the shards asked now, for whoever opens the stream first."""
+        self._begun = self._opened()
+
+    def close(self) -> None:
+        """Forgets what was begun and never opened."""
+        self._begun = None
 
     def __arrow_c_schema__(self) -> object:
         return self.schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        reader = pa.RecordBatchReader.from_batches(self.schema, self._opened())
+        begun, self._begun = self._begun, None
+        reader = pa.RecordBatchReader.from_batches(self.schema, begun or self._opened())
         return reader.__arrow_c_stream__(requested_schema)
 
 

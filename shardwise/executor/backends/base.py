@@ -46,6 +46,9 @@ class SourceOptions:
 class SourceConnection(Protocol):
     """A connection for one request at a time; anyone may `interrupt` it, even after `close`."""
 
+    def describe(self, sql: str, params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        """The names and types of a statement's columns, without running it; raises what it would."""
+
     def execute(self, sql: str, params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         """Starts a statement whose rows are fetched as tuples; gives the columns' names and types."""
 

@@ -53,6 +53,9 @@ class DuckDBConnection:
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
 
+    def describe(self, sql: str, params: Mapping[str, Any]) -> duck.Columns:
+        return duck.bound(self._con, sql, params)
+
     def execute(self, sql: str, params: Mapping[str, Any]) -> duck.Columns:
         return duck.columns(duck.execute(self._con, sql, params))
 

@@ -42,6 +42,9 @@ class FakeResult:
         )
         self.is_cancelled = self.is_closed = False
 
+    def begin(self) -> None:
+        """Rows are made as they are asked for."""
+
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         self._rows = self._rows or self._run()
         return self._rows.fetchmany(count)

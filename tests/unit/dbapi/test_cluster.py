@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -121,6 +122,70 @@ def test_interrupt_stops_a_fetch(con: shardwise.Connection) -> None:
         cur.fetchall()
     timer.join()
     assert con.execute("SELECT 1").fetchone() == (1,)
+
+
+# -- shards that cannot answer ----------------------------------------------------------------
+
+
+BROKEN = {
+    "a missing file": ("rm", shardwise.ShardUnavailable),
+    "a missing column": ("ALTER TABLE customers DROP city", shardwise.OperationalError),
+    "a missing table": ("DROP TABLE customers", shardwise.OperationalError),
+    "another type": ("ALTER TABLE customers ALTER city TYPE BLOB", shardwise.OperationalError),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT city FROM customers WHERE id = 17",
+        "SELECT count(DISTINCT city) FROM customers",
+        "SELECT a.name FROM customers a JOIN customers b ON a.city = b.city",
+    ],
+)
+def test_execute_fails_where_a_shard_does(tmp_path: Path, what: str, sql: str) -> None:
+    tiny.make(tmp_path)
+    (tmp_path / "cluster.sql").write_text(tiny.WITH_COLUMNS, encoding="utf-8")
+    change, kind = BROKEN[what]
+    if change == "rm":
+        (tmp_path / "s1.duckdb").unlink()
+    else:
+        with duckdb.connect(str(tmp_path / "s1.duckdb")) as db:
+            db.execute(change)
+    with shardwise.connect(tmp_path / "cluster.sql") as con:
+        cur = con.cursor()
+        with pytest.raises(kind, match='shard "s1"') as raised:
+            cur.execute(sql)
+        assert isinstance(raised.value, shardwise.OperationalError)
+        assert raised.value.shard == "s1"
+        assert cur.description is None
+        with pytest.raises(shardwise.InterfaceError, match="no statement was executed"):
+            cur.fetchone()
+        con.explain(sql)
+        assert cur.execute("SELECT count(*) FROM customers WHERE id = 2").fetchall() == [(1,)]
+
+
+def test_what_was_executed_may_still_be_had_as_tuples_or_as_arrow(con: shardwise.Connection) -> None:
+    for sql in ("SELECT name FROM customers WHERE id = 17", "SELECT name FROM customers ORDER BY id"):
+        wanted = con.execute(sql).fetchall()
+        for cur in (con.execute(sql), con.execute(sql)):
+            table = cur.to_arrow_table()
+            assert [(name,) for name in table["name"].to_pylist()] == wanted
+            assert cur.stats is not None
+            assert cur.stats.rows_moved == len(wanted)
+
+
+def test_interrupt_stops_execute(con: shardwise.Connection) -> None:
+    """A shard that works long before its first row."""
+    timer = threading.Timer(0.3, con.interrupt)
+    timer.start()
+    with pytest.raises(shardwise.Cancelled):
+        con.execute(
+            "SELECT a.id, count(*) FROM customers a JOIN cities c ON a.city = c.name, range(1000000000) r(i) "
+            "WHERE hash(i) = 1 GROUP BY a.id"
+        ).fetchall()
+    timer.join()
 
 
 # -- positions ------------------------------------------------------------------------------------

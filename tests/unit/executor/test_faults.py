@@ -27,6 +27,7 @@ from shardwise.errors import (
     ShardUnavailable,
 )
 from shardwise.executor import reading
+from shardwise.executor.result import Result
 from shardwise.options import Options
 from shardwise.plan.run import First, Plan
 from tests.unit.executor.conftest import MakeLab
@@ -43,21 +44,30 @@ def on_one(lab: Lab, sql: str = "SELECT id FROM t", shard: str = "s1") -> Plan:
     return whole(lab.fragment("f1", sql, [shard]))
 
 
+def begun(result: Result) -> Result:
+    result.begin()
+    return result
+
+
 def fails(lab: Lab, plan: Plan, kind: type[Error], match: str, options: Options | None = None) -> Error:
     with pytest.raises(kind, match=match) as caught, lab.execute(plan, options) as result:
         result.fetchall()
     with pytest.raises(kind, match=match), lab.execute(plan, options) as result:
         result.arrow_reader().read_all()
+    with pytest.raises(kind, match=match), lab.execute(plan, options) as result:
+        begun(result).fetchall()
     return caught.value
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left(lab: Lab) -> Iterator[None]:
+    """The process may have threads of other tests' clusters."""
+    before = set(threading.enumerate())
     yield
     assert lab.limits._all.held == lab.limits._all.running == 0
     assert not any(entry.users for entry in lab.pool._entries.values())
     lab.close()
-    assert not [t for t in threading.enumerate() if t.name.startswith("shardwise")]
+    assert not {t for t in threading.enumerate() if t.name.startswith("shardwise")} - before
     gc.collect()
     links = [link for link in Path("/proc/self/fd").glob("*") if link.is_symlink()]
     assert not [link for link in links if str(lab.folder) in str(link.readlink())]

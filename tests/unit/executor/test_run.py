@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from shardwise.errors import DataError, InterfaceError
 from shardwise.options import Options
-from shardwise.plan.run import Bound, First
+from shardwise.plan.run import Bound, First, Merge
 from tests.unit.executor.conftest import MakeLab
 from tests.unit.executor.lab import Lab, after, merged, whole
 
@@ -197,3 +198,72 @@ def test_statements_run_side_by_side(lab: Lab) -> None:
     for thread in threads:
         thread.join()
     assert found == [[(300,)]] * 8
+
+
+def test_what_has_begun_is_asked_once(lab: Lab) -> None:
+    twice = merged(
+        "SELECT (SELECT count(*) FROM f1), (SELECT sum(id) FROM f1)", lab.fragment("f1", "SELECT id FROM t")
+    )
+    once = merged("SELECT count(*) FROM f1", lab.fragment("f1", "SELECT id FROM t"))
+    for plan, moved in ((once, 300), (twice, 600)):
+        with lab.execute(plan) as result:
+            result.begin()
+            assert lab.pool.open_count() == 3
+            assert result.fetchall()[0][0] == 300
+            assert result.stats.rows_moved == moved
+        with lab.execute(plan) as result:
+            result.begin()
+            assert result.arrow_reader().read_all().num_rows == 1
+            assert result.stats.rows_moved == moved
+        with lab.execute(plan) as result:
+            result.begin()
+
+
+def test_streams_that_are_joined_are_stored_when_it_begins(lab: Lab) -> None:
+    fragments = [lab.fragment(f, "SELECT id FROM t") for f in ("f1", "f2")]
+    merge = Merge(
+        sql="SELECT count(*) FROM f1 JOIN f2 USING (id)",
+        params={},
+        inputs=("f1", "f2"),
+        stored=("f1", "f2"),
+    )
+    plan = replace(merged("", *fragments), merge=merge)
+    for road in ("tuples", "arrow"):
+        with lab.execute(plan) as result:
+            result.begin()
+            assert result.stats.rows_moved == 600
+            found = result.fetchall() if road == "tuples" else result.arrow_reader().read_all()[0].to_pylist()
+            assert found in ([(300,)], [300])
+            assert result.stats.rows_moved == 600
+
+
+def test_one_shard_is_asked_when_rows_are_though_it_has_begun(lab: Lab) -> None:
+    plan = whole(lab.fragment("f1", "SELECT id FROM t ORDER BY id LIMIT 2", ["s1"]))
+    for road in ("tuples", "arrow"):
+        with lab.execute(plan) as result:
+            result.begin()
+            assert result.stats.rows_moved == 0
+            found = result.fetchall() if road == "tuples" else result.arrow_reader().read_all()[0].to_pylist()
+            assert found in ([(1,), (4,)], [1, 4])
+
+
+def test_beginning_does_not_wait_for_what_others_hold(make_lab: MakeLab) -> None:
+    """Whoever holds all that the limits allow may be waiting for this very thread."""
+    lab = make_lab(threads=4)
+    lab.numbers(10)
+    big = "SELECT range AS id, repeat('x', 100) AS s FROM range(3000000)"
+    results = [
+        lab.execute(
+            merged(
+                "SELECT id FROM f1 UNION ALL SELECT id FROM f2",
+                *(lab.fragment(f, big) for f in ("f1", "f2")),
+            )
+        )
+        for _ in range(4)
+    ]
+    for result in results:
+        result.begin()
+    for result in reversed(results):
+        assert len(result.fetchmany(100)) == 100
+    for result in results:
+        result.close()

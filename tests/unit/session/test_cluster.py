@@ -247,11 +247,13 @@ def test_after_close(folder: Path) -> None:
 
 
 def test_a_cluster_that_is_dropped_is_closed(folder: Path) -> None:
+    before = set(threading.enumerate())
     cluster = open_cluster(folder / "cluster.sql")
     assert rows(cluster, "SELECT count(*) FROM people") == [(30,)]
+    assert {t for t in threading.enumerate() if t.name.startswith("shardwise")} - before
     del cluster
     gc.collect()
-    assert not [t for t in threading.enumerate() if t.name.startswith("shardwise")]
+    assert not {t for t in threading.enumerate() if t.name.startswith("shardwise")} - before
     with duckdb.connect(str(folder / "shards" / "s0.duckdb")) as con:
         con.execute("CREATE TABLE more (a INTEGER)")
 
