@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from shardwise.plan.nodes import Node
+from shardwise.plan.nodes import ColumnId, Node
 from shardwise.plan.run import Bound
 
-KEYS_MAX = 1000
+LIST_MAX = 1000
 """With more rows than this an IN subquery is not sent as a list."""
+KEYS_MAX = 50_000
+"""With more keys than this a join's other side is not narrowed by them."""
 
-Use = Literal["scalar", "in", "exists"]
+Use = Literal["scalar", "in", "exists", "keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,23 @@ class Early:
 
     @property
     def rows_max(self) -> int | None:
-        return KEYS_MAX if self.use == "in" else None
+        return {"in": LIST_MAX, "keys": KEYS_MAX}.get(self.use)
 
 
 @dataclass(slots=True)
 class Firsts:
-    """The subqueries found, and the values of those that have run."""
+    """The subqueries found, and the values of those that have run.
+
+    `names` go with the columns that the subqueries give: the same each time a statement is planned.
+    """
 
     bound: Mapping[str, Bound] = field(default_factory=dict)
+    names: dict[ColumnId, str] = field(default_factory=dict)
     found: list[Early] = field(default_factory=list)
+
+    def add(self, use: Use, plan: Node) -> Early:
+        """A subquery that is to run first, or has."""
+        kind = "keys" if use == "keys" else "subquery"
+        name = self.names.setdefault(plan.outputs[0].id, f"{kind}_{len(self.names) + 1}")
+        self.found.append(Early(name, use, plan))
+        return self.found[-1]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import Gather, Node
 from shardwise.plan.verify import verify
+from shardwise.planner.keys_first import keys_first
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.note_reasons import note_reasons
 from shardwise.planner.order_joins import order_joins
@@ -31,6 +32,7 @@ PASSES: tuple[Pass, ...] = (
     run_first,
     prune_slots,
     order_joins,
+    keys_first,
     place_gathers,
     split_aggregates,
     push_distinct,

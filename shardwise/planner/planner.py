@@ -132,13 +132,13 @@ class _Making:
     options: Options
     sql: str
 
-    def plan(self, root: Node, columns: tuple[str, ...], bound: Mapping[str, Bound] | None = None) -> Plan:
+    def plan(self, root: Node, columns: tuple[str, ...], firsts: Firsts | None = None) -> Plan:
         ctx = PlanContext(
             catalog=self.catalog,
             parameters=self.parameters.copy(),
             names=self.names.copy(),
             notes=list(self.notes),
-            firsts=Firsts(bound or {}),
+            firsts=firsts or Firsts(),
         )
         tree, steps = run(
             root,
@@ -155,9 +155,12 @@ class _Making:
             return plan
 
         def then(values: Mapping[str, Bound]) -> Plan:
-            return self.plan(root, columns, {**(bound or {}), **values})
+            known = Firsts({**ctx.firsts.bound, **values}, ctx.firsts.names)
+            return self.plan(root, columns, known)
 
-        return replace(plan, first=tuple(self._first(e) for e in waiting), then=then)
+        # What already ran is bound in this context's parameters, and may stand in what runs now.
+        making = replace(self, parameters=ctx.parameters)
+        return replace(plan, first=tuple(making._first(e) for e in waiting), then=then)
 
     def _first(self, early: Early) -> First:
         names = tuple(o.id.name for o in early.plan.outputs)

@@ -73,16 +73,13 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
         use, plan = _use(part)
         if plan is None or not any(plan is w for w in waiting):
             return part
-        early = Early(
-            f"subquery_{len(ctx.firsts.found) + 1}", use, plan if use != "exists" else _one_row(plan)
-        )
         if use == "in" and len(plan.outputs) != 1:
             return part
-        ctx.firsts.found.append(early)
+        early = ctx.firsts.add(use, plan if use != "exists" else _one_row(plan))
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:
             return _placeholder(part, early)
-        if bound.rows is None or (use != "exists" and not _travels(bound.types[0])):
+        if bound.rows is None or (use != "exists" and not travels(bound.types[0])):
             return part
         return _value(part, early, bound, ctx)
 
@@ -92,7 +89,7 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
     return expr if len(ctx.firsts.found) == before else after
 
 
-def _travels(type_text: str) -> bool:
+def travels(type_text: str) -> bool:
     """Whether a value of the type is the same after it was a Python object: a month is no thirty days."""
     return not re.search(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|\[", type_text, re.IGNORECASE)
 

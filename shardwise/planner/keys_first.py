@@ -1,0 +1,125 @@
+"""keys_first: the selective side of a join runs first, and its keys narrow the other side.
+
+    Join l.part = p.id                     runs first: keys_1 = SELECT DISTINCT id FROM p WHERE brand = 'x'
+    ├─ Scan l                       =>     Join l.part = p.id
+    └─ Filter p.brand = 'x'                ├─ Filter l.part IN keys_1
+       └─ Scan p                           │  └─ Scan l
+                                           └─ Filter p.brand = 'x' …
+
+Both sides of a join that is not colocated move to the merge; but only rows that meet another are of use.
+The selective side is the one that more is asked of. Its keys are moved once more, and sent to the other
+side's shards; if they are too many, that side moves whole, as without this pass.
+
+Sound: only a side whose unmatched rows vanish is narrowed: either side of an inner or semi join, the null
+side of a left join, the inner side of an anti join. A NULL key meets nothing. The keys are those of the rows
+that are joined later only if computing the side twice gives the same rows: a LIMIT below it does not.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import ColumnId, Distinct, Filter, Item, Join, Node, Project, Scan
+from shardwise.plan.tree import column, free_columns, map_expressions, map_inputs, map_plans, names_read, walk
+from shardwise.planner.determinism import is_deterministic
+from shardwise.planner.distribution import Analysis, At, Merged, Split
+from shardwise.planner.equivalence import equalities
+from shardwise.planner.functions import is_constant
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.run_first import travels
+
+_SELECTIVE = 2
+
+
+def keys_first(plan: Node, ctx: PlanContext) -> Node:
+    if Join not in plan.kinds:
+        return plan
+    analysis = ctx.analysis()
+
+    def change(node: Node) -> Node:
+        narrowed = _narrowed(node, ctx, analysis) if isinstance(node, Join) else node
+        if narrowed is not node:
+            return narrowed
+        node = map_inputs(node, change)
+        return map_expressions(node, lambda e: map_plans(e, change)) if node.subplans else node
+
+    return change(plan)
+
+
+def _narrowed(node: Join, ctx: PlanContext, analysis: Analysis) -> Join:
+    left, right = analysis.of(node.left), analysis.of(node.right)
+    if node.lateral or not isinstance(analysis.of(node), Merged):
+        return node
+    if isinstance(left, Merged | At) or isinstance(right, Merged | At):
+        return node
+    asked_left, asked_right = _asked(node.left), _asked(node.right)
+    if max(asked_left, asked_right) < _SELECTIVE:
+        return node
+    if asked_left > asked_right and node.kind in ("inner", "left", "semi", "anti"):
+        few, many, where = node.left, node.right, right
+    elif asked_right > asked_left and node.kind in ("inner", "right", "semi"):
+        few, many, where = node.right, node.left, left
+    else:
+        return node
+    if not isinstance(where, Split) or where.is_one or not _is_repeatable(few) or free_columns(many):
+        return node
+    if _waits(few, ctx):
+        return node  # it will be asked again when what runs before it is known
+    pair = _keys(node, few, many, ctx)
+    if pair is None:
+        return node
+    condition = _condition(few, *pair, ctx)
+    if condition is None:
+        return node
+    side = Filter(input=many, conjuncts=(condition,))
+    return node.but(left=side) if many is node.left else node.but(right=side)
+
+
+def _is_repeatable(side: Node) -> bool:
+    alone = not free_columns(side) and not names_read(side)
+    return alone and any(isinstance(n, Scan) for n in walk(side)) and is_deterministic(side)
+
+
+def _waits(side: Node, ctx: PlanContext) -> bool:
+    unknown = {early.name for early in ctx.firsts.found} - ctx.firsts.bound.keys()
+    read = (p.name for n in walk(side) for e in n.expressions for p in e.find_all(exp.Placeholder))
+    return not unknown.isdisjoint(read)
+
+
+def _asked(side: Node) -> int:
+    """How much is asked of a side's rows: 2 if a column is to be like a constant, 1 if it has a bound."""
+    score = 0
+    for node in walk(side):
+        for test in node.conjuncts if isinstance(node, Filter) else ():
+            if not is_constant(test) and test.find(exp.Subquery) is None:
+                score = max(score, 2 if isinstance(test, exp.EQ | exp.In | exp.Like) else 1)
+    return score
+
+
+def _keys(node: Join, few: Node, many: Node, ctx: PlanContext) -> tuple[ColumnId, ColumnId] | None:
+    """The first equality of a column of each side that are declared alike."""
+    for one, other in equalities(node.on, ctx.types):
+        mine, theirs = (one, other) if one in few.output_ids else (other, one)
+        alike = ctx.types[mine].type == ctx.types[theirs].type
+        if mine in few.output_ids and theirs in many.output_ids and alike:
+            return mine, theirs
+    return None
+
+
+def _condition(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp.Expr | None:
+    """`theirs` IN the keys; None if there are too many, or they do not travel."""
+    rel = f"keys of {mine.rel}.{mine.name} for {theirs.rel}.{theirs.name}"
+    plan = Distinct(input=Project(input=few, rel=rel, items=(Item("key", column(mine)),)))
+    early = ctx.firsts.add("keys", plan)
+    bound = ctx.firsts.bound.get(early.name)
+    if bound is None:
+        return exp.In(this=column(theirs), expressions=[exp.Placeholder(this=early.name)])
+    if bound.rows is None or not travels(bound.types[0]):
+        return None
+    keys = [row[0] for row in bound.rows if row[0] is not None]
+    if not keys:
+        return exp.false()
+    parameter = ctx.parameters.bind_value(early.name, keys)
+    of_type = exp.DataType.build(f"{bound.types[0]}[]", dialect="duckdb", udt=True)
+    unnested = exp.Anonymous(this="unnest", expressions=[exp.Cast(this=parameter, to=of_type)])
+    return exp.In(this=column(theirs), query=exp.Subquery(this=exp.Select(expressions=[unnested])))
