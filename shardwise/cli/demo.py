@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import time
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -203,7 +203,7 @@ def _farewell(screen: Console, directory: Path, seconds: float) -> None:
 
 
 def _is_on_path() -> bool:
-    return any((Path(p) / "shardwise").exists() for p in os.environ.get("PATH", "").split(os.pathsep) if p)
+    return shutil.which("shardwise") is not None
 
 
 def _print_sql(screen: Console, text: str) -> None:

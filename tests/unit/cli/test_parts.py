@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from shardwise.cli import output
+from shardwise.cli import demo, output
 from shardwise.cli.console import Exit, exit_code, show_error, underlined
 from shardwise.cli.output import Format
 from shardwise.cli.parameters import parameters, value
@@ -82,6 +83,19 @@ def test_a_catalog_error_shows_its_file(tmp_path: Path, capsys: pytest.CaptureFi
 def test_exit_codes() -> None:
     assert exit_code(ShardUnavailable("gone", shard="s1")) == Exit.UNAVAILABLE == 3
     assert exit_code(ProgrammingError("wrong")) == exit_code(InternalError("ours")) == Exit.FAILED == 1
+
+
+# -- the demo --------------------------------------------------------------------------------------
+
+
+def test_the_demo_finds_the_command_on_any_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    locked, there = tmp_path / "locked", tmp_path / "there"
+    locked.mkdir(mode=0)
+    there.mkdir()
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, (locked, tmp_path / "gone", there))))
+    assert not demo._is_on_path()
+    (there / "shardwise").touch(mode=0o755)
+    assert demo._is_on_path()
 
 
 # -- parameters ----------------------------------------------------------------------------------
