@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Final, Literal, get_args
+from zoneinfo import ZoneInfo
+
+from shardwise.errors import ProgrammingError, Reason
 
 Scatter = Literal["allow", "refuse"]
+
+_COUNTS: Final = ("rows_max", "bytes_max", "spill_bytes_max")  # 0 allows none
+_SIZES: Final = ("memory_bytes_max", "threads", "requests_max", "requests_per_source_max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +21,8 @@ class Options:
 
     `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
     the plan is verified after each pass and not only at the end.
+
+    A value that an option cannot have raises `ProgrammingError`.
     """
 
     scatter: Scatter = "allow"
@@ -29,3 +38,44 @@ class Options:
     disable_passes: tuple[str, ...] = ()
     verify_passes: bool = False
     time_zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        if self.scatter not in get_args(Scatter):
+            raise _wrong("scatter", self.scatter, "'allow' or 'refuse'")
+        if self.deadline_s is not None and not _is_number(self.deadline_s, above=0):
+            raise _wrong("deadline_s", self.deadline_s, "a number of seconds above 0, or None")
+        for name in _COUNTS:
+            value = getattr(self, name)
+            if value is not None and not _is_count(value, least=0):
+                raise _wrong(name, value, "a whole number, 0 or more, or None")
+        for name in _SIZES:
+            value = getattr(self, name)
+            if not _is_count(value, least=1):
+                raise _wrong(name, value, "a whole number, 1 or more")
+        if not _is_time_zone(self.time_zone):
+            raise _wrong("time_zone", self.time_zone, "an IANA name, such as 'UTC' or 'Europe/Berlin'")
+
+
+def _wrong(name: str, value: object, allowed: str) -> ProgrammingError:
+    return ProgrammingError(
+        f"the option {name} cannot be {value!r}: it is {allowed}", reason=Reason.NOT_SUPPORTED
+    )
+
+
+def _is_number(value: object, *, above: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > above
+
+
+def _is_count(value: object, *, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+@lru_cache
+def _is_time_zone(name: object) -> bool:
+    if not isinstance(name, str):
+        return False
+    try:
+        ZoneInfo(name)
+    except (ValueError, LookupError, OSError):  # no such name, no name at all, a folder of names
+        return name == "UTC"  # always there, even where the system has no names
+    return True

@@ -1,0 +1,38 @@
+"""Options refuse what they cannot be, and name themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shardwise import Options, ProgrammingError
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("scatter", "no", "'allow' or 'refuse'"),
+        ("scatter", None, "'allow' or 'refuse'"),
+        ("deadline_s", 0, "a number of seconds above 0"),
+        ("deadline_s", float("nan"), "a number of seconds above 0"),
+        ("deadline_s", "10", "a number of seconds above 0"),
+        ("time_zone", 1, "an IANA name"),
+        ("rows_max", -1, "a whole number, 0 or more"),
+        ("bytes_max", "1 GB", "a whole number, 0 or more"),
+        ("threads", 0, "a whole number, 1 or more"),
+        ("requests_max", True, "a whole number, 1 or more"),
+        ("time_zone", "Mars/Olympus", "an IANA name"),
+        ("time_zone", "Europe", "an IANA name"),
+        ("time_zone", "", "an IANA name"),
+    ],
+)
+def test_a_value_that_cannot_be(name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(ProgrammingError) as caught:
+        Options(**{name: value})
+    assert f"the option {name} cannot be {value!r}: it is {allowed}" in str(caught.value)
+
+
+def test_values_that_can_be() -> None:
+    options = Options(rows_max=0, bytes_max=0, deadline_s=0.5, time_zone="Europe/Berlin", scatter="refuse")
+    assert options.rows_max == 0
