@@ -21,12 +21,14 @@ def literal_of(value: Any) -> exp.Expr | None:
     """A parameter's value as a constant of its type, for reasoning only (never sent); None if it has none.
 
     >>> literal_of(5).sql(), literal_of("x").sql("duckdb")
-    ('5', "CAST('x' AS TEXT)")
+    ('5', "'x'")
     """
     if value is None:
         return exp.Null()
     if isinstance(value, bool):
         return exp.true() if value else exp.false()
+    if isinstance(value, str):  # DuckDB takes it as it takes a text in quotes: of the type of what it meets
+        return exp.Literal.string(value)
     if isinstance(value, int):
         return exp.Literal.number(value) if value >= 0 else exp.Neg(this=exp.Literal.number(-value))
     if isinstance(value, Decimal) and value.is_finite():
@@ -39,7 +41,7 @@ def literal_of(value: Any) -> exp.Expr | None:
 def _type_name(value: Any) -> str | None:
     if isinstance(value, datetime):  # a date too, to Python
         return "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
-    named = ((str, "VARCHAR"), (date, "DATE"), (time, "TIME"), (UUID, "UUID"))
+    named = ((date, "DATE"), (time, "TIME"), (UUID, "UUID"))
     return next((name for python, name in named if isinstance(value, python)), None)
 
 

@@ -253,9 +253,10 @@ class Cluster:
             if not has_hidden:
                 raise
             found = ()
+        if not plan.columns and "pivot" in plan.sql.lower():
+            return None  # its columns depend on the rows
         if not plan.columns:
-            # Kept whole: its columns are the engine's to name, and PIVOT's depend on the rows.
-            return None
+            return found or None  # kept whole: only the engine knows its columns
         if len(found) == len(plan.columns):
             return found
         if has_hidden:
