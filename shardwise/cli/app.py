@@ -169,4 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(args=None if arguments is None else list(arguments))
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else Exit.FAILED
+    except OSError as error:
+        consoles.show_error(consoles.file_error(error))
+        return Exit.FAILED
     return Exit.OK

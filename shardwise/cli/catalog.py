@@ -13,7 +13,7 @@ from rich.text import Text
 
 from shardwise.catalog import Catalog, lock_path, save_lock
 from shardwise.cli import console as consoles
-from shardwise.cli.console import Exit, failing
+from shardwise.cli.console import Exit, failing, writing
 from shardwise.inspection import Extent, Finding, Imported, check, import_tables
 from shardwise.plan.wrap import count_text
 from shardwise.session import Cluster
@@ -56,7 +56,8 @@ def import_(
         if stdout:
             consoles.stdout().print(Text(read.lock_to_sql()), soft_wrap=True, end="")
         else:
-            save_lock(read, path)
+            with writing(lock_path(path)):
+                save_lock(read, path)
     _show_findings(errors, list(imported.findings))
     rows = sum(table.rows or 0 for table in imported.tables)
     told = f"{count_text(len(imported.tables), 'table')}, {count_text(rows, 'row')}"
@@ -138,7 +139,8 @@ def format_(
     if _would_lose(path.read_text(encoding="utf-8")):
         consoles.stderr().print(Text(f"{path} has comments or INCLUDE, which the normal form does not keep"))
         raise typer.Exit(Exit.FAILED)
-    path.write_text(text, encoding="utf-8")
+    with failing(), writing(path):
+        path.write_text(text, encoding="utf-8")
 
 
 _LOST = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|(?P<lost>--|/\*|\binclude\s+')", re.IGNORECASE)

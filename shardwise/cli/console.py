@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,7 +17,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from shardwise.errors import Cancelled, CatalogError, Error, InternalError, Position, ShardUnavailable
+from shardwise.errors import (
+    Cancelled,
+    CatalogError,
+    Error,
+    InternalError,
+    OperationalError,
+    Position,
+    ShardUnavailable,
+)
 
 
 class Exit(IntEnum):
@@ -95,6 +104,23 @@ def failing(sql: str | None = None) -> Iterator[None]:
         raise typer.Exit(Exit.OK) from None
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """An error of the system while `path` is written is said as one of ours."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OperationalError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def file_error(error: OSError) -> OperationalError:
+    """Any other error of the system that reaches the user, in one line."""
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return OperationalError(f"{where}{error.strerror or error}")
+
+
 def exit_code(error: Error) -> Exit:
     """The exit code of a statement that failed."""
     if isinstance(error, Cancelled):
@@ -110,14 +136,43 @@ def show_error(error: Error, sql: str | None = None) -> None:
         source = _text_of(error.file)
         where = ":".join(str(part) for part in (error.file, *(error.position or ())[:2]))
         console.print(Text(where, style="bold"), soft_wrap=True)
-    console.print(Text.assemble(("error: ", "bold red"), error.message), soft_wrap=True)
+    console.print(Text.assemble(("error: ", "bold red"), _as_option(error.message)), soft_wrap=True)
     if error.position is not None and source is not None:
         for line in underlined(source, error.position):
             console.print(line, soft_wrap=True)
     if error.hint:
-        console.print(Text.assemble(("hint: ", "bold cyan"), error.hint), soft_wrap=True)
+        console.print(Text.assemble(("hint: ", "bold cyan"), own_hint(error.hint)), soft_wrap=True)
     if isinstance(error, InternalError):
         console.print(Text("This is a bug of shardwise: please report it with the statement.", style="dim"))
+
+
+# What hints say to do from Python, and what it is here.
+_OWN_HINTS: Final = (
+    (r"allow it: scatter='allow'", "drop --refuse-scatter"),
+    (
+        r"Give options to open\(\), connect\(\) or execute\(\).*",
+        "Give options to the command, as --deadline 10",
+    ),
+    (r"Give parameters to execute\(sql, params\)", "Give each parameter by --param"),
+    (r"Pass one value for each \?", "Give one --param for each ?"),
+    (r'Pass a mapping with that key, such as \{"(\w+)": …\}', r"Give --param \1=VALUE"),
+    (r"Use cursor\.to_arrow_reader\(\), or", "Use"),
+    (r", or register it on the connection", ""),
+    (r"\brows_max\b", "--rows-moved-max"),
+    (r"\bdeadline_s\b", "--deadline"),
+)
+_OWN_OPTIONS: Final = {"rows_max": "--rows-moved-max", "deadline_s": "--deadline"}
+
+
+def own_hint(hint: str) -> str:
+    """A hint in the command line's own options."""
+    for pattern, own in _OWN_HINTS:
+        hint = re.sub(pattern, own, hint)
+    return hint
+
+
+def _as_option(message: str) -> str:
+    return re.sub(r"(?<=^the option )\w+", lambda match: _OWN_OPTIONS.get(match[0], match[0]), message)
 
 
 def underlined(source: str, position: Position) -> list[Text]:

@@ -17,7 +17,7 @@ from shardwise.catalog import save_lock
 from shardwise.cli import console as consoles
 from shardwise.cli import demo_data, output
 from shardwise.cli.catalog import read_off
-from shardwise.cli.console import Exit, failing
+from shardwise.cli.console import Exit, failing, writing
 from shardwise.cli.progress import watched
 from shardwise.dbapi import Connection, Explanation
 from shardwise.plan.wrap import bytes_text, count_text
@@ -131,12 +131,13 @@ def _make(screen: Console, directory: Path) -> None:
         consoles.stderr().print(Text(f"{catalog} is there already and is not the demo's: give another --dir"))
         raise typer.Exit(Exit.USAGE)
     else:
-        with screen.status("making the shop") as status:
+        with screen.status("making the shop") as status, writing(directory):
             for step in demo_data.build(directory):
                 status.update(step)
         with open_cluster(catalog) as cluster:
             _, read = read_off(cluster, [], consoles.stderr())
-        save_lock(read, catalog)
+        with writing(directory):
+            save_lock(read, catalog)
         screen.print(Text(f"\nFour databases and their catalog are now in {directory}:"))
     screen.print()
     statements = [

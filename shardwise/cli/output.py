@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from shardwise.cli.console import writing
 from shardwise.dbapi import DATETIME, NUMBER, Cursor
 from shardwise.dbapi.types import family
 
@@ -73,16 +74,17 @@ def sink(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     elif path.exists() and not path.is_file():
-        with path.open("wb") as device:
+        with writing(path), path.open("wb") as device:
             yield device
     else:
         part = path.with_name(f".{path.name}.part")
-        try:
-            with part.open("wb") as file:
-                yield file
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with writing(path):
+            try:
+                with part.open("wb") as file:
+                    yield file
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
 
 
 class Shown(NamedTuple):

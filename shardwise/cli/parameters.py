@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-import sqlglot
-from sqlglot import TokenType
-from sqlglot.errors import SqlglotError
+from sqlglot import exp
 
-from shardwise.dbapi.statements import Show, parse
+from shardwise.dbapi import statements
+from shardwise.dbapi.statements import Show
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason
+from shardwise.planner.parse import parse
 
 
 def parameters(sql: str, given: Sequence[str]) -> Sequence[Any] | Mapping[str, Any]:
-    """A sequence if the statement has `?` (or nothing was given), else a mapping from NAME=VALUE."""
-    if not given or _has_qmark(sql):
+    """A sequence if the statement has `?` or `$1` (or nothing was given), else a mapping from NAME=VALUE."""
+    if not given or _is_positional(sql):
         return [value(text) for text in given]
     named = {}
     for text in given:
@@ -44,10 +44,12 @@ def _no_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _has_qmark(sql: str) -> bool:
+def _is_positional(sql: str) -> bool:
+    """Whether the parameters are `?` or `$1`; so is a text that cannot be read: its error comes later."""
     try:
-        statement = parse(sql)
-        tokens = sqlglot.tokenize(sql if isinstance(statement, Show) else statement.sql, read="duckdb")
-    except (SqlglotError, ProgrammingError, NotSupportedError):
-        return "?" in sql
-    return any(token.token_type is TokenType.PLACEHOLDER for token in tokens)
+        statement = statements.parse(sql)
+        text = f"VALUES ({', '.join(statement.key) or 1})" if isinstance(statement, Show) else statement.sql
+        found = list(parse(text).find_all(exp.Placeholder, exp.Parameter))
+    except (ProgrammingError, NotSupportedError):
+        return True
+    return any(parameter.name.isdigit() for parameter in found)

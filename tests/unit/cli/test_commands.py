@@ -79,6 +79,28 @@ class TestQuery:
         ran = run("query", "SELECT * FROM customers", "--rows-moved-max", "10")
         assert ran.code == 1
         assert "error: " in ran.err
+        assert "hint: Raise --rows-moved-max" in ran.err
+        ran = run("query", "SELECT * FROM customers", "--deadline", "0")
+        assert (ran.code, ran.err[:36]) == (1, "error: the option --deadline cannot ")
+
+    def test_hints_are_the_command_lines(self) -> None:
+        assert "drop --refuse-scatter" in run("query", "SELECT * FROM customers", "--refuse-scatter").err
+        assert "Give one --param for each ?" in run("query", "SELECT ?").err
+        assert "Give --param x=VALUE" in run("query", "SELECT :x").err
+        assert "Give options to the command, as --deadline 10" in run("query", "SET threads = 1").err
+
+    def test_parameters_that_are_cast(self) -> None:
+        assert run("query", "-f", "csv", "SELECT ?::DATE AS d", "-p", "2025-01-02").text == "d\n2025-01-02\n"
+        assert run("query", "-f", "csv", "SELECT $1 + 1 AS n", "-p", "2").text == "n\n3\n"
+
+    def test_what_cannot_be_written(self, imported: Path) -> None:
+        ran = run("query", "SELECT 1", "-o", "nope/x.csv")
+        assert (ran.code, ran.err) == (1, "error: cannot write nope/x.csv: No such file or directory\n")
+        (imported / "cluster.lock.sql.partial").mkdir()
+        ran = run("catalog", "import")
+        assert (ran.code, ran.err) == (1, "error: cannot write cluster.lock.sql: Is a directory\n")
+        ran = run("demo", "--dir", "cluster.sql/x")
+        assert (ran.code, ran.err) == (1, "error: cannot write cluster.sql/x: Not a directory\n")
 
     def test_errors_are_underlined_in_the_users_text(self) -> None:
         ran = run("query", "SELECT id,\n       citty FROM customers")

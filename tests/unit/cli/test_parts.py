@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from shardwise.cli import demo, output
-from shardwise.cli.console import Exit, exit_code, show_error, underlined
+from shardwise.cli.console import Exit, exit_code, own_hint, show_error, underlined
 from shardwise.cli.output import Format
 from shardwise.cli.parameters import parameters, value
 from shardwise.dbapi import Cursor
@@ -80,6 +80,21 @@ def test_a_catalog_error_shows_its_file(tmp_path: Path, capsys: pytest.CaptureFi
     )
 
 
+@pytest.mark.parametrize(
+    ("hint", "own"),
+    [
+        ("Compare the shard key with a value, or allow it: scatter='allow'", "drop --refuse-scatter"),
+        ("Raise rows_max, or see with EXPLAIN", "Raise --rows-moved-max, or"),
+        ("Raise deadline_s, or narrow the query", "Raise --deadline, or"),
+        ("Pass one value for each ?", "Give one --param for each ?"),
+        ('Pass a mapping with that key, such as {"city": …}', "Give --param city=VALUE"),
+        ("Give options to open(), connect() or execute(), for example x", "as --deadline 10"),
+    ],
+)
+def test_hints_name_the_command_lines_options(hint: str, own: str) -> None:
+    assert own in own_hint(hint)
+
+
 def test_exit_codes() -> None:
     assert exit_code(ShardUnavailable("gone", shard="s1")) == Exit.UNAVAILABLE == 3
     assert exit_code(ProgrammingError("wrong")) == exit_code(InternalError("ours")) == Exit.FAILED == 1
@@ -112,6 +127,11 @@ def test_parameters_are_positions_or_names() -> None:
     assert parameters("EXPLAIN SELECT ?", ["5"]) == [5]
     assert parameters("SELECT :a, '?'", ["a=b=c", "n=5"]) == {"a": "b=c", "n": 5}
     assert parameters("SELECT 1", []) == []
+    assert parameters("SELECT ?::DATE, '?'", ["2025-01-01"]) == ["2025-01-01"]
+    assert parameters("SELECT $1", ["a=b"]) == ["a=b"]
+    assert parameters("SELECT $a", ["a=b"]) == {"a": "b"}
+    assert parameters("SHOW ROUTE FOR t KEY (?)", ["5"]) == [5]
+    assert parameters("SELECT FROM WHERE", ["5"]) == [5]  # the error is the statement's
     with pytest.raises(ProgrammingError, match="each --param is NAME=VALUE"):
         parameters("SELECT :a", ["17"])
 
