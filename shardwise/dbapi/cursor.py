@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.dbapi import html, statements
 from shardwise.dbapi.answers import answer
-from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, progress_of
+from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, data_frame, need, progress_of
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.plan.statistics import Statistics
@@ -200,15 +200,18 @@ class Cursor:
         return table
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The Arrow PyCapsule interface: polars, pandas, pyarrow and DuckDB read a cursor directly."""
+        """The Arrow PyCapsule interface: polars, pandas and pyarrow read a cursor directly, once."""
         return self.to_arrow_reader().__arrow_c_stream__(requested_schema)
 
     def df(self) -> pd.DataFrame:
-        """All rows as a pandas DataFrame."""
-        return self.to_arrow_table().to_pandas()
+        """All rows as a pandas DataFrame, of the types that DuckDB's own `.df()` gives."""
+        need("pandas")
+        table = self.to_arrow_table()
+        return data_frame(table, [column.type_code for column in self._description or ()])
 
     def pl(self) -> pl.DataFrame:
         """All rows as a polars DataFrame."""
+        need("polars")
         import polars  # noqa: PLC0415  optional
 
         frame = polars.from_arrow(self.to_arrow_table())

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import duckdb
 import pyarrow as pa
 
+from shardwise.errors import DataError, NotSupportedError
 from shardwise.plan.run import Plan
 from shardwise.plan.statistics import Statistics
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Row = tuple[Any, ...]
 
@@ -138,3 +143,38 @@ def tuples(table: pa.Table) -> list[Row]:
     with duckdb.connect() as engine:
         rows: list[Row] = engine.from_arrow(table).fetchall()
     return rows
+
+
+def need(package: str) -> None:
+    """Raises, before any row is used up, if an optional package is not there."""
+    try:
+        import_module(package)
+    except ImportError as error:
+        raise NotSupportedError(
+            f"{package} is not installed", hint=f"pip install 'shardwise[{package}]', or use to_arrow_table()"
+        ) from error
+
+
+def data_frame(table: pa.Table, types: Sequence[str]) -> pd.DataFrame:
+    """A table as pandas has it from DuckDB's own `.df()`; `types` are its columns' in DuckDB's words."""
+    zones = (f.type.tz for f in table.schema if pa.types.is_timestamp(f.type) and f.type.tz)
+    columns = [
+        f"{_from_arrow(f'c{i}', code)} AS {_quoted(name)}"
+        for i, (name, code) in enumerate(zip(table.column_names, types, strict=True))
+    ]
+    try:
+        with duckdb.connect() as engine:
+            engine.execute("SET TimeZone = " + _quoted(next(zones, "UTC"), "'"))
+            plain = engine.from_arrow(table.rename_columns([f"c{i}" for i in range(table.num_columns)]))
+            return plain.project(", ".join(columns)).df()
+    except duckdb.Error as error:  # a date that pandas cannot hold
+        raise DataError(f"the rows do not fit into pandas: {error}", hint="Use to_arrow_table()") from error
+
+
+def _from_arrow(column: str, code: str) -> str:
+    """Types that Arrow has no word for come as text."""
+    return f"CAST({column} AS {code})" if code == "UUID" or code.startswith("ENUM(") else column
+
+
+def _quoted(text: str, quote: str = '"') -> str:
+    return quote + text.replace(quote, quote * 2) + quote

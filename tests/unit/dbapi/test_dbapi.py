@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 import threading
 from collections.abc import Iterator
 from decimal import Decimal
@@ -154,6 +155,37 @@ def test_arrow_table_reader_and_frames(con: Connection) -> None:
     assert con.execute(sql).to_arrow_reader(2).read_all().equals(table)
     assert con.execute(sql).df()["n"].tolist() == ["n0", "n1", "n2", "n3", "n4"]
     assert con.execute(sql).pl()["i"].to_list() == [0, 1, 2, 3, 4]
+
+
+def test_a_data_frame_is_the_one_that_duckdb_gives(con: Connection) -> None:
+    sql = """
+        SELECT DATE '2020-01-01' AS d, 1.50::DECIMAL(9,2) AS e, TIMESTAMP '2020-01-01 10:00:00' AS ts,
+               TIMESTAMPTZ '2020-01-01 10:00:00+00' AS tz, TIME '10:00' AS ti, INTERVAL 1 DAY AS iv,
+               'b'::ENUM('a', 'b') AS en, '00000000-0000-0000-0000-000000000001'::UUID AS u, true AS b,
+               1::HUGEINT AS h, 1::INTEGER AS i, 'x' AS s, [1, 2] AS l, {'a': 1} AS st, 2 AS i, 3 AS "a""b"
+        UNION ALL
+        SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 4, 5
+    """
+    with duckdb.connect() as engine:
+        for text in (sql, f"SELECT * FROM ({sql}) WHERE d > DATE '2021-01-01'"):
+            pd.testing.assert_frame_equal(con.execute(text).df(), engine.execute(text).df())
+
+
+def test_a_date_beyond_pandas(con: Connection) -> None:
+    with pytest.raises(shardwise.DataError, match="to_arrow_table"):
+        con.execute("SELECT DATE 'infinity' AS d").df()
+
+
+@pytest.mark.parametrize(("package", "method"), [("pandas", "df"), ("polars", "pl")])
+def test_an_optional_package_that_is_not_there(
+    con: Connection, monkeypatch: pytest.MonkeyPatch, package: str, method: str
+) -> None:
+    cur = con.execute("SELECT 1 AS one")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(shardwise.NotSupportedError) as caught:
+        getattr(cur, method)()
+    assert f"{package} is not installed. pip install 'shardwise[{package}]'" in str(caught.value)
+    assert cur.fetchall() == [(1,)]
 
 
 def test_others_read_a_cursor_by_the_capsule_interface(con: Connection) -> None:
