@@ -18,6 +18,11 @@ import pyarrow as pa
 
 IS_V1 = duckdb.__version__.startswith(("0.", "1."))
 
+WRONG_ON_V1 = "join_filter_pushdown"
+"""With more than one thread, 1.5 applies the other side's keys below a LIMIT. Where u holds 1, 2, 3 and 4,
+SELECT a.k FROM (SELECT k FROM u ORDER BY k DESC LIMIT 3) a JOIN (SELECT max(k) AS k FROM (VALUES (1)) v(k)) b
+ON a.k = b.k has no rows, and had one two times out of three."""
+
 Params = Mapping[str, Any] | Sequence[Any]
 Columns = tuple[tuple[str, str], ...]
 """Names and DuckDB's type names, in order."""
@@ -92,6 +97,8 @@ def _sets(settings: Settings, allowed_directories: Sequence[str]) -> Iterator[st
     if settings.spill_bytes_max is not None:
         yield f"SET max_temp_directory_size = '{settings.spill_bytes_max}B'"
     yield f"SET arrow_lossless_conversion = {str(settings.lossless).lower()}"
+    if IS_V1:
+        yield f"SET GLOBAL disabled_optimizers = '{WRONG_ON_V1}'"
     yield f"SET GLOBAL TimeZone = {literal(settings.time_zone)}"
     if allowed_directories:
         yield f"SET allowed_directories = [{', '.join(map(literal, allowed_directories))}]"

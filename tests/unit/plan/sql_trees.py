@@ -10,6 +10,7 @@ import duckdb
 from sqlglot import exp, parse_one
 
 from shardwise.catalog.model import Column, Single, Table
+from shardwise.executor import duck
 from shardwise.plan import nodes as n
 from shardwise.plan.route import Route
 from shardwise.plan.sql import to_query
@@ -35,6 +36,8 @@ INSERT INTO v VALUES (1, 1, 2), (2, 1, NULL), (3, NULL, 0), (4, 4, 4);
 
 def connection() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
+    if duck.IS_V1:
+        con.execute(f"SET disabled_optimizers = '{duck.WRONG_ON_V1}'")
     con.execute(DATA)
     return con
 
