@@ -1,8 +1,8 @@
 """Write the hashed locks from pyproject.toml's ranges: `make lock`.
 
 lock.txt is what a user gets, dev-lock.txt adds the development group and the extras that
-tests use, duckdb15.txt is the one line that turns a dev environment into the smoke run
-on DuckDB 1.5. Only names, versions and hashes are kept: no index, host or path.
+tests use, duckdb15.txt is what turns a dev environment into the smoke run
+on DuckDB 1.5: the extra of that name. Only names, versions and hashes are kept: no index, host or path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # The build backend is pinned too, so that installing from this folder fetches nothing unpinned.
 BUILD = ("hatchling", "editables")
-DUCKDB_15 = ("duckdb>=1.5,<1.6",)
 # Locked on purpose below the ranges' ends.
 PINS = ("duckdb>=2.0,<2.1",)
 
@@ -57,7 +56,7 @@ def main() -> None:
     development = list(project["dependency-groups"]["dev"])
     compile_lock([*runtime, *BUILD, *PINS], HERE / "lock.txt")
     compile_lock([*runtime, *development, *PINS], HERE / "dev-lock.txt", HERE / "lock.txt")
-    compile_lock(list(DUCKDB_15), HERE / "duckdb15.txt", deps=False)
+    compile_lock(project["project"]["optional-dependencies"]["duckdb15"], HERE / "duckdb15.txt", deps=False)
 
 
 if __name__ == "__main__":

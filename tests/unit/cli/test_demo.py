@@ -32,7 +32,7 @@ def test_it_answers_and_explains_every_question(shop: tuple[Path, str]) -> None:
     assert said.count(" moved, ") == len(QUESTIONS)
     assert "Fragment f1 on 1 of 4 shards" in said
     assert f"query -c '{folder / 'cluster.sql'}'" in said
-    assert max(map(len, said.splitlines())) < 160
+    assert max(map(len, said.replace(str(folder), "demo").splitlines())) < 160
 
 
 def test_its_answers_are_one_databases(shop: tuple[Path, str]) -> None:

@@ -260,7 +260,7 @@ def in_a_first(lab: Lab, sql: str) -> Plan:
 @pytest.mark.parametrize("is_arrow", [False, True])
 def test_cancel_from_another_thread(lab: Lab, plan: Any, is_arrow: bool) -> None:
     """Within 0.2 s; the best of three, for the machine may be busy."""
-    assert min(_cancel(lab, plan(lab, ENDLESS), is_arrow) for _ in range(3)) < 0.2
+    assert any(_cancel(lab, plan(lab, ENDLESS), is_arrow) < 0.2 for _ in range(3))
 
 
 def _cancel(lab: Lab, plan: Plan, is_arrow: bool) -> float:
@@ -314,6 +314,7 @@ def test_a_result_that_is_dropped_is_closed(lab: Lab) -> None:
     gc.collect()
 
 
+@pytest.mark.slow
 def test_memory_is_flat_while_the_merge_spills(
     lab: Lab, make_lab: MakeLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ The planner refuses most of it before; here is what holds if it did not.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 
 from shardwise.errors import Error, OperationalError, ProgrammingError, Reason
-from shardwise.executor.backends.base import Location, SourceOptions
+from shardwise.executor.backends.base import Location, OpenSource, SourceOptions
 from shardwise.executor.backends.parquet import ParquetBackend
 from tests.unit.executor.lab import Lab, merged, whole
 
@@ -53,10 +54,18 @@ STATEMENTS = [
 OTHERS = ["SELECT getenv('HOME')", "SELECT * FROM frame", "SELECT * FROM query_table('frame')"]
 
 
-@pytest.fixture
-def names(lab: Lab, tmp_path: Path) -> dict[str, str]:
-    folder = tmp_path / "elsewhere"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """One for all: what is refused leaves nothing behind."""
+    lab = Lab(tmp_path_factory.mktemp("lab"))
+    lab.numbers(100)
+    yield lab
+    lab.close()
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("elsewhere")
     (folder / "a.csv").write_text("secret\n1\n")
     with duckdb.connect(str(folder / "a.duckdb")) as con:
         con.execute(f"COPY (SELECT 1 AS secret) TO '{folder}/a.parquet'")
@@ -100,19 +109,23 @@ def test_in_a_source(lab: Lab, names: dict[str, str], sql: str) -> None:
     refused(lambda: lab.rows(merged("FROM f1", with_text)), names["folder"], Error)
 
 
-@pytest.mark.parametrize("sql", FILES + STATEMENTS + OTHERS)
-def test_in_a_folder_of_parquet(names: dict[str, str], tmp_path: Path, sql: str) -> None:
-    """It may read its own folder, nothing else."""
-    folder = tmp_path / "source"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenSource]:
+    folder = tmp_path_factory.mktemp("source")
     duckdb.sql("SELECT 1 AS a").to_parquet(str(folder / "t.parquet"))
     source = ParquetBackend().open(Location(source="p", url=f"parquet:///{folder}"), SourceOptions())
-    connection = source.connect("UTC")
+    yield source
+    source.close()
+
+
+@pytest.mark.parametrize("sql", FILES + STATEMENTS + OTHERS)
+def test_in_a_folder_of_parquet(names: dict[str, str], parquet: OpenSource, sql: str) -> None:
+    """It may read its own folder, nothing else."""
+    connection = parquet.connect("UTC")
     assert connection.execute("SELECT a FROM t", {}) == (("a", "INTEGER"),)
     assert connection.fetchmany(2) == [(1,)]
     refused(lambda: connection.execute(sql.format(**names), {}), names["folder"])
     connection.close()
-    source.close()
 
 
 @pytest.mark.parametrize(

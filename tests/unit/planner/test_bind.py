@@ -137,7 +137,6 @@ SELECT a.k, t.w FROM a, LATERAL (SELECT a.v + b.v AS w FROM b WHERE b.k = a.k) t
 SELECT a.k, t.w FROM a LEFT JOIN LATERAL (SELECT b.v AS w FROM b WHERE b.k = a.k) t ON true
 SELECT a.k, i FROM a, range(a.k) r(i)
 SELECT r.range FROM range(3) r
-SELECT r FROM range(3) r
 SELECT u FROM unnest([1, 2]) t(u)
 SELECT * FROM (VALUES (1, 'x'), (2, 'y')) t(n, s)
 SELECT col0 FROM (VALUES (1), (2))
@@ -169,7 +168,17 @@ SELECT count(*) FILTER (WHERE v > 10) AS n, count(DISTINCT s) AS d FROM a
 """
 
 
-@pytest.mark.parametrize("sql", MEANINGS.strip().splitlines())
+# To 1.5 `r` is the row, {'range': 0}; a cluster on 1.5 says that the types differ.
+MEANINGS_OF_2 = ("SELECT r FROM range(3) r",)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        *MEANINGS.strip().splitlines(),
+        *(pytest.param(sql, marks=pytest.mark.duckdb2) for sql in MEANINGS_OF_2),
+    ],
+)
 def test_means_what_duckdb_means(con: duckdb.DuckDBPyConnection, sql: str) -> None:
     text, names = text_of(sql)
     ordered = "ORDER BY" in sql.rpartition(")")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import subprocess
 import sys
 import threading
@@ -43,9 +44,10 @@ CREATE VIEW few AS SELECT id, name FROM people WHERE id < 4;
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "it's a folder"
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """To be copied, which is quicker than making it."""
+    root = tmp_path_factory.mktemp("made")
     (root / "shards").mkdir(parents=True)
     (root / "lake").mkdir()
     for n in range(3):
@@ -60,6 +62,11 @@ def folder(tmp_path: Path) -> Path:
     duckdb.sql("SELECT range AS day FROM range(5)").to_parquet(str(root / "lake" / "days.parquet"))
     (root / "cluster.sql").write_text(CATALOG)
     return root
+
+
+@pytest.fixture
+def folder(tmp_path: Path, made: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "it's a folder"))
 
 
 @pytest.fixture
