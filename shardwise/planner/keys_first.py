@@ -20,7 +20,18 @@ from __future__ import annotations
 from sqlglot import exp
 
 from shardwise.plan.nodes import ColumnId, Distinct, Filter, Item, Join, Node, Project, Scan
-from shardwise.plan.tree import column, free_columns, map_expressions, map_inputs, map_plans, names_read, walk
+from shardwise.plan.tree import (
+    bare,
+    column,
+    conjuncts,
+    disjuncts,
+    free_columns,
+    map_expressions,
+    map_inputs,
+    map_plans,
+    names_read,
+    walk,
+)
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.distribution import Analysis, At, Merged, Split
 from shardwise.planner.equivalence import equalities
@@ -88,12 +99,17 @@ def _waits(side: Node, ctx: PlanContext) -> bool:
 
 def _asked(side: Node) -> int:
     """How much is asked of a side's rows: 2 if a column is to be like a constant, 1 if it has a bound."""
-    score = 0
-    for node in walk(side):
-        for test in node.conjuncts if isinstance(node, Filter) else ():
-            if not is_constant(test) and test.find(exp.Subquery) is None:
-                score = max(score, 2 if isinstance(test, exp.EQ | exp.In | exp.Like) else 1)
-    return score
+    tests = (c for n in walk(side) if isinstance(n, Filter) for c in n.conjuncts if not is_constant(c))
+    return max(map(_strength, tests), default=0)
+
+
+def _strength(test: exp.Expr) -> int:
+    if test.find(exp.Subquery) is not None:
+        return 0
+    arms = disjuncts(test)
+    if len(arms) > 1:
+        return min(max(map(_strength, conjuncts(arm))) for arm in arms)
+    return 2 if isinstance(bare(test), exp.EQ | exp.In | exp.Like) else 1
 
 
 def _keys(node: Join, few: Node, many: Node, ctx: PlanContext) -> tuple[ColumnId, ColumnId] | None:

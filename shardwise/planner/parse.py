@@ -34,6 +34,12 @@ def parse(sql: str) -> exp.Expr:
     if len(trees) > 1:
         raise ProgrammingError(f"one statement is wanted, {len(trees)} were given")
     tree = trees[0]
+    if isinstance(tree, exp.Summarize):
+        raise NotSupportedError(
+            "SUMMARIZE is not supported: it is no query that shards could answer in parts",
+            hint="Ask for what you need of a column, such as "
+            "count(x), min(x), max(x), avg(x), approx_count_distinct(x); DESCRIBE tells the columns",
+        )
     if not isinstance(tree, _QUERIES):
         raise NotSupportedError(
             f"{tree.key.upper()} is not supported: only queries are",

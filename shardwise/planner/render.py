@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from shardwise.catalog.model import Catalog
 from shardwise.plan.nodes import Cte, Gather, Join, Local, Node, Raw, Recursive, Scan, TableFunction
-from shardwise.plan.partitions import ShardTexts
+from shardwise.plan.partitions import ShardTexts, physical_text
 from shardwise.plan.route import Route
-from shardwise.plan.run import Fragment, Merge, Plan
+from shardwise.plan.run import Expected, Fragment, Merge, Plan
 from shardwise.plan.sql import stream_names, to_query
 from shardwise.plan.tree import walk
 from shardwise.planner.narrow_keys import narrowed
@@ -67,7 +67,27 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         source_of=catalog.source_of,
         make_sql=lambda: query.sql(dialect=DIALECT),
         make_text=make_text,
+        expects=_expects(inner, catalog),
     )
+
+
+def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, ...]]:
+    """What a fragment's scans take for granted: the types of the columns they read, where declared."""
+    scans = []
+    for scan in (node for node in walk(inner) if isinstance(node, Scan)):
+        types = {column.name: column.type for column in scan.table.columns or ()}
+        read = tuple((o.id.name, types[o.id.name]) for o in scan.columns if o.id.name in types)
+        if read:
+            scans.append((scan, read))
+
+    def expects(shard: str) -> tuple[Expected, ...]:
+        return tuple(
+            Expected(physical_text(name), read)
+            for scan, read in scans
+            for name in catalog.partitions(scan.table, shard, scan.slots)
+        )
+
+    return expects
 
 
 def _route(gather: Gather) -> Route:
