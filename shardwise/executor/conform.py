@@ -1,11 +1,16 @@
-"""Whether a shard's rows are of the types that the catalog says, and how narrower ones are widened."""
+"""Whether a shard's tables and rows are of the catalog's types, and how narrower ones are widened."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from shardwise.errors import OperationalError, Reason
+from shardwise.plan.run import Expected, Request
 
 _INTEGERS: dict[pa.DataType, tuple[int, int]] = {
     **{pa.type_for_alias(f"int{bits}"): (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32, 64)},
@@ -38,6 +43,76 @@ def _is_text(type_: pa.DataType) -> bool:
     return bool(pt.is_string(type_) or pt.is_large_string(type_) or pt.is_string_view(type_))
 
 
+_WHOLE: Mapping[str, tuple[int, int]] = {
+    name: (low, high)
+    for bits, name in ((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER"), (64, "BIGINT"), (128, "HUGEINT"))
+    for name, low, high in ((name, -(1 << bits - 1), (1 << bits - 1) - 1), (f"U{name}", 0, (1 << bits) - 1))
+}
+
+
+class _Describes(Protocol):
+    """What is asked of a source's connection."""
+
+    def describe(self, sql: str, params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]: ...
+
+
+class KnownTables:
+    """What an open source has said of its tables, and what of it was found to be as the catalog says.
+
+    Each table is asked about once, before it is first read. Types that hold every value are not enough here:
+    a column must also compare, sort and group as its declared type does. So whole numbers may be narrower,
+    and decimals of one scale, but `'10' < '9'` (VARCHAR), `0.1::FLOAT <> 0.1` and an ENUM of another order
+    are drift. Threads may share it: at worst a table is asked about twice.
+    """
+
+    def __init__(self) -> None:
+        self._types: dict[str, dict[str, str]] = {}
+        self._good: dict[str, set[tuple[str, str]]] = {}
+
+    def check(self, connection: _Describes, request: Request, normal: Callable[[str], str | None]) -> None:
+        """Raises for a column that the request reads and that is of another type than declared.
+
+        `normal` gives a type as DuckDB writes it, or None. What is missing is left to the request itself.
+        """
+        for expected in request.expects:
+            good = self._good.setdefault(expected.table, set())
+            if not good.issuperset(expected.columns):
+                self._compare(connection, request.shard, expected, normal)
+                good.update(expected.columns)
+
+    def _compare(
+        self, connection: _Describes, shard: str, expected: Expected, normal: Callable[[str], str | None]
+    ) -> None:
+        types = self._types.get(expected.table)
+        if types is None:
+            try:
+                described = connection.describe(f"SELECT * FROM {expected.table}", {})
+            except Exception:  # noqa: BLE001  the request meets it too, and says it with its own words
+                return
+            types = {name.casefold(): type_ for name, type_ in described}
+            self._types[expected.table] = types
+        for name, declared in expected.columns:
+            found = types.get(name.casefold())
+            if found is None or found == declared:
+                continue
+            theirs, ours = normal(found), normal(declared)
+            if theirs is not None and ours is not None and not _compares_alike(theirs, ours):
+                raise drift(shard, name, theirs, ours, table=expected.table)
+
+
+def _compares_alike(given: str, wanted: str) -> bool:
+    if given in _WHOLE and wanted in _WHOLE:
+        (low, high), (wanted_low, wanted_high) = _WHOLE[given], _WHOLE[wanted]
+        return wanted_low <= low and high <= wanted_high
+    theirs, ours = _DECIMAL.fullmatch(given), _DECIMAL.fullmatch(wanted)
+    if theirs and ours and theirs[2] == ours[2]:
+        return int(theirs[1]) <= int(ours[1])
+    return given == wanted
+
+
+_DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+
+
 class Conform:
     """Makes batches of one shard those of the fragment's schema, by position; names are the fragment's."""
 
@@ -65,10 +140,11 @@ class Conform:
         return pa.RecordBatch.from_arrays(columns, schema=self._wanted)
 
 
-def drift(shard: str, column: str, given: str, wanted: str) -> OperationalError:
-    """A shard's column is of another type than the catalog says."""
+def drift(shard: str, column: str, given: str, wanted: str, *, table: str | None = None) -> OperationalError:
+    """A shard's column is of another type than the catalog says; `table` is the physical one, as SQL text."""
+    of_table = f' of table "{table.replace(chr(34), "")}"' if table else ""
     return OperationalError(
-        f'column "{column}" is {given} on shard "{shard}", not {wanted} as the catalog says',
+        f'column "{column}"{of_table} is {given} on shard "{shard}", not {wanted} as the catalog says',
         reason=Reason.SCHEMA_DRIFT,
         shard=shard,
         hint=CHECK,

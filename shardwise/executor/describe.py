@@ -43,6 +43,7 @@ class Describer:
         self._instances: dict[bool, _Empty] = {}
         self._described: OrderedDict[object, duck.Columns] = OrderedDict()
         self._fields: dict[str, pa.DataType | None] = {}
+        self._normal: dict[str, str | None] = {}
 
     def describe(
         self,
@@ -141,6 +142,18 @@ class Describer:
         for name, data in (locals or {}).items():
             con.register(name, data)
         return con
+
+    def normal_type(self, type_: str) -> str | None:
+        """A type as DuckDB writes it: INT is INTEGER, `NUMERIC(9, 2)` DECIMAL(9,2); None: it is no type."""
+        if type_ not in self._normal:
+            con = self._cursor("")
+            try:
+                ((_, self._normal[type_]),) = duck.describe(con, f"SELECT CAST(NULL AS {type_}) AS x")
+            except duckdb.Error:
+                self._normal[type_] = None
+            finally:
+                con.close()
+        return self._normal[type_]
 
     def arrow_type(self, type_: str) -> pa.DataType | None:
         """The Arrow type of a DuckDB type; None where its name is no SQL."""

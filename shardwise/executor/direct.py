@@ -46,7 +46,10 @@ class Direct:
             self._lease = reader.pool.lease(request.source)
             try:
                 self._connection = self._lease.connect(reader.time_zone)
+                self._lease.tables.check(self._connection, request, reader.normal_type)
             except BaseException:
+                if self._connection is not None:
+                    self._connection.close()
                 self._lease.release()
                 raise
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from shardwise.errors import Error, InterfaceError
 from shardwise.executor.backends import backend_of
 from shardwise.executor.backends.base import Backend, Location, OpenSource, SourceConnection, SourceOptions
+from shardwise.executor.conform import KnownTables
 
 
 @dataclass(eq=False)
@@ -25,6 +26,7 @@ class _Entry:
     opening: threading.Lock = field(default_factory=threading.Lock)
     source: OpenSource | None = None
     users: int = 0
+    tables: KnownTables = field(default_factory=KnownTables)
 
 
 class Workers:
@@ -90,7 +92,9 @@ class SourcePool:
         except Exception as error:
             self._done(name, entry)
             raise entry.backend.translate_error(error, entry.location) from error
-        return Lease(entry.backend, entry.location, entry.source, lambda: self._done(name, entry))
+        return Lease(
+            entry.backend, entry.location, entry.source, entry.tables, lambda: self._done(name, entry)
+        )
 
     def is_transient(self, name: str, error: Error) -> bool:
         """Whether the same request may succeed if it is tried again at once."""
@@ -158,8 +162,14 @@ class Lease:
     """The use of an open source until `release`."""
 
     def __init__(
-        self, backend: Backend, location: Location, source: OpenSource, done: Callable[[], None]
+        self,
+        backend: Backend,
+        location: Location,
+        source: OpenSource,
+        tables: KnownTables,
+        done: Callable[[], None],
     ) -> None:
+        self.tables = tables
         self._backend = backend
         self._location = location
         self._source = source

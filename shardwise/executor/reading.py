@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
@@ -26,9 +26,17 @@ class Reader:
     """Makes the readings of one run, and reports to it. Threads may call everything."""
 
     def __init__(
-        self, run: Run, guard: Guard, pool: SourcePool, limits: Limits, *, time_zone: str = "UTC"
+        self,
+        run: Run,
+        guard: Guard,
+        pool: SourcePool,
+        limits: Limits,
+        *,
+        normal_type: Callable[[str], str | None],
+        time_zone: str = "UTC",
     ) -> None:
         self.guard = guard
+        self.normal_type = normal_type
         self.pool = pool
         self.limits = limits
         self.time_zone = time_zone
@@ -126,6 +134,7 @@ class Reading:
         if self._batches is None or self._conform is None:
             self._lease = self._lease or self._reader.pool.lease(self.request.source)
             self._connection = self._lease.connect(self._reader.time_zone)
+            self._lease.tables.check(self._connection, self.request, self._reader.normal_type)
             self._reader.guard.check()
             if self._is_abandoned:
                 return None

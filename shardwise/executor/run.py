@@ -105,7 +105,14 @@ class _Statement:
         self._options = options
         self._locals = locals
         self._guard = guard
-        self.reader = Reader(run, guard, environment.pool, environment.limits, time_zone=options.time_zone)
+        self.reader = Reader(
+            run,
+            guard,
+            environment.pool,
+            environment.limits,
+            normal_type=environment.describer.normal_type,
+            time_zone=options.time_zone,
+        )
         self._fetcher: Fetcher | None = None
         self._streams: list[Stream] = []
 

@@ -119,7 +119,7 @@ class _Reference:
     def text(self, names: tuple[str, ...], shard: str, catalog: Catalog) -> str:
         """The item of FROM with its alias."""
         if len(names) == 1 and not self.hidden:
-            table = _physical(names[0])
+            table = physical_text(names[0])
             is_called_so = not self.is_aliased and table.rpartition(".")[2] == self.alias
             return table if is_called_so else f"{table} AS {self.alias}"
         arms = " UNION ALL ".join(self._arm(name, shard, catalog) for name in names)
@@ -132,7 +132,7 @@ class _Reference:
             values = {"_shard": shard, "_source": source, "_table": name}
             constants = ", ".join(f"{_string(values[hidden])} AS {hidden}" for hidden in self.hidden)
             items = f"{items}, {constants}" if items else constants
-        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} FROM {_physical(name)}"
+        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} FROM {physical_text(name)}"
 
     @cached_property
     def select(self) -> str:
@@ -219,7 +219,7 @@ def _is_output_name(column: exp.Column) -> bool:
     return isinstance(ordered, exp.Ordered) and isinstance(ordered.parent, exp.Order)
 
 
-def _physical(name: str) -> str:
+def physical_text(name: str) -> str:
     """A physical name; a dot in it parts schema and table."""
     schema, _, table = name.rpartition(".")
     return f"{name_text(schema)}.{name_text(table)}" if schema else name_text(table)

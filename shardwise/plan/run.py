@@ -31,10 +31,18 @@ class Batch(Protocol):
     def nbytes(self) -> int: ...
 
 
+class Expected(NamedTuple):
+    """A physical table that a request reads, as SQL text, and the columns it reads: (name, declared type)."""
+
+    table: str
+    columns: tuple[tuple[str, str], ...]
+
+
 class Request(NamedTuple):
     """One statement for one shard. `id` is unique in the run, `fragment` the stream its rows belong to.
 
-    `params` are bound by name: `$p1` in `sql`.
+    `params` are bound by name: `$p1` in `sql`. The text is right only where the tables are as `expects` says:
+    of other types the shard would sort, compare and group otherwise, and nothing in its rows would show it.
     """
 
     id: int
@@ -43,6 +51,11 @@ class Request(NamedTuple):
     source: str
     sql: str
     params: Mapping[str, Any]
+    expects: tuple[Expected, ...] = ()
+
+
+def _nothing(_: str) -> tuple[Expected, ...]:
+    return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +64,8 @@ class Fragment:
 
     `sql` is the text in logical names (as EXPLAIN shows it); `text(shard)` the text for one shard, in its
     physical names: both are made when first asked for. `columns` are (name, declared type or None) in
-    order: the stream's names, and the types that Arrow loses (ENUM).
+    order: the stream's names, and the types that Arrow loses (ENUM). `expects(shard)` is what the text for
+    that shard takes for granted of the tables there.
     """
 
     name: str
@@ -61,6 +75,7 @@ class Fragment:
     source_of: Callable[[str], str]
     make_sql: Callable[[], str]
     make_text: Callable[[], Callable[[str], str]]
+    expects: Callable[[str], tuple[Expected, ...]] = _nothing
 
     @cached_property
     def sql(self) -> str:
@@ -201,7 +216,13 @@ class Run:
                     self._fragment_of[self._next_id] = part.name
                     self._of(part.name).requests += 1
                     yield Request(
-                        self._next_id, part.name, shard, part.source_of(shard), part.text(shard), part.params
+                        id=self._next_id,
+                        fragment=part.name,
+                        shard=shard,
+                        source=part.source_of(shard),
+                        sql=part.text(shard),
+                        params=part.params,
+                        expects=part.expects(shard),
                     )
 
     def feed(self, request_id: int, batch: Batch) -> None:

@@ -129,9 +129,16 @@ def translate_error(error: BaseException, location: Location) -> Error:
         return OperationalError(
             f"{where} is not as the catalog says: {ours.message}",
             reason=Reason.SCHEMA_DRIFT,
-            hint="Run `shardwise catalog check` to see all differences",
+            hint=_CHECK,
         )
+    if (
+        engine.kind == "Binder" and ours.hint is None
+    ):  # it was bound on the catalog's types before it was sent
+        ours.hint = f"{_CHECK}: the statement fits the types that the catalog says"
     return ours
+
+
+_CHECK = "Run `shardwise catalog check` to see all differences"
 
 
 _UNAVAILABLE = (
