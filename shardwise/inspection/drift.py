@@ -72,11 +72,12 @@ def _column_differences(table: str, shard: str, want: Column, have: Column) -> I
         yield finding(Kind.COLLATION, want.collation or "no collation", have.collation or "none")
 
 
-def merged(tables: Sequence[PhysicalTable]) -> PhysicalTable:
+def merged(tables: Sequence[PhysicalTable], *, fills_missing: bool = False) -> PhysicalTable:
     """One table that all of `tables` can be read as.
 
-    Its columns are those that any has, nullable if it is so anywhere, or missing somewhere; a key counts if
-    all have it.
+    Its columns are those that all have, for `SELECT *` asks each of them for all; with `fills_missing`
+    (DRIFT FILL) those that any has. They are nullable if they are so anywhere, or missing somewhere; a key
+    counts if all have it.
     """
     first = tables[0]
     union = {column.name.lower(): column for table in reversed(tables) for column in table.columns}
@@ -84,6 +85,8 @@ def merged(tables: Sequence[PhysicalTable]) -> PhysicalTable:
     columns = []
     for name in order:
         same = [c for table in tables for c in table.columns if c.name.lower() == name]
+        if len(same) < len(tables) and not fills_missing:
+            continue
         nullable = any(c.nullable for c in same) or len(same) < len(tables)
         columns.append(replace(union[name], nullable=nullable))
     same_key = all(_lower(t.primary_key) == _lower(first.primary_key) for t in tables)

@@ -124,6 +124,7 @@ def _import_table(
     found: list[PhysicalTable] = []
     findings: list[Finding] = []
     rows = 0
+    fills = table.drift == "FILL"
     is_reference = isinstance(table.placement, Reference)
     for i, partition in enumerate(partitions(catalog, table)):
         there = sources.tables(partition.shard).get(partition.name.lower())
@@ -138,14 +139,13 @@ def _import_table(
             )
             continue
         if found:
-            fills = table.drift == "FILL"
             findings += differences(table.full_name, partition.shard, found[0], there, fills_missing=fills)
         found.append(there)
         if not is_reference or i == 0:
             rows += row_count(sources.reader(partition.shard), partition.name)
     if not found or any(finding.is_error and finding.kind is not Kind.NULLABILITY for finding in findings):
         return None, findings
-    whole = merged(found)
+    whole = merged(found, fills_missing=fills)
     virtual = {column.name.lower() for column in getattr(table.placement, "virtual", ())}
     locked = LockedTable(
         name=table.name,

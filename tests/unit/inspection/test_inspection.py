@@ -142,6 +142,26 @@ def test_import_leaves_out_a_table_whose_shards_disagree(world: World) -> None:
     assert str(finding) == "column-type: notes.body on shard s1: expected VARCHAR, found INTEGER"
 
 
+@pytest.mark.parametrize(("shard", "table", "altered"), [(1, "notes", "notes"), (1, "pets", "pets_3")])
+def test_a_column_that_only_some_have_is_told_and_not_taken(
+    world: World, shard: int, table: str, altered: str
+) -> None:
+    before = import_tables(world.catalog, world.open, only=[table])
+    world.sql(shard, f"ALTER TABLE {altered} ADD COLUMN mood VARCHAR")
+    imported = import_tables(world.catalog, world.open, only=[table])
+    assert [str(f) for f in imported.findings] == [f"extra-column: {table}.mood on shard s1: found VARCHAR"]
+    assert not imported.findings[0].is_error
+    assert imported.tables == before.tables
+
+
+def test_a_column_that_others_miss_keeps_the_former_entry(world: World) -> None:
+    before = world.catalog.with_(*import_tables(world.catalog, world.open).tables)
+    world.sql(0, "ALTER TABLE notes ADD COLUMN mood VARCHAR")
+    imported = import_tables(before, world.open)
+    assert [str(f) for f in imported.findings] == ["missing-column: notes.mood on shard s1: expected VARCHAR"]
+    assert before.with_(*imported.tables).table("notes") == before.table("notes")
+
+
 def test_import_takes_the_wider_nullability(world: World) -> None:
     world.sql(1, "ALTER TABLE kinds ALTER k SET NOT NULL")
     world.sql(0, "ALTER TABLE kinds ALTER v SET NOT NULL")
