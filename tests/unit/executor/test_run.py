@@ -174,6 +174,7 @@ def test_sources_and_merge_are_in_the_statements_time_zone(lab: Lab) -> None:
     assert value.utcoffset().total_seconds() == 9 * 3600
 
 
+@pytest.mark.slow
 def test_many_shards_need_few_open_sources(make_lab: MakeLab) -> None:
     lab = make_lab(shards=16, open_max=5)
     lab.fill("CREATE TABLE t AS SELECT {shard}::BIGINT AS id, 1 AS g, 'x' AS s, true AS b")
@@ -247,6 +248,7 @@ def test_one_shard_is_asked_when_rows_are_though_it_has_begun(lab: Lab) -> None:
             assert found in ([(1,), (4,)], [1, 4])
 
 
+@pytest.mark.slow
 def test_beginning_does_not_wait_for_what_others_hold(make_lab: MakeLab) -> None:
     """Whoever holds all that the limits allow may be waiting for this very thread."""
     lab = make_lab(threads=4)

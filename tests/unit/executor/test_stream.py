@@ -97,6 +97,7 @@ def test_statements_share_one_thread(make_lab: MakeLab) -> None:
     assert found == [wanted] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(duck.IS_V1, reason="upstream: on 1.5 pyarrow's scanner reads ahead, up to a gigabyte")
 def test_a_slow_reader_makes_the_shards_wait(_folder: Lab) -> None:
     rows = 2_000_000

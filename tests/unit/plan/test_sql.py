@@ -368,6 +368,7 @@ def test_a_column_that_nobody_makes_is_our_bug() -> None:
         to_query(where(T, "t.gone = 1"), no_leaf)
 
 
+@pytest.mark.slow
 def test_thousands_of_arms_and_hundreds_of_joins(con: duckdb.DuckDBPyConnection) -> None:
     arms = tuple(project(n.OneRow(), f"p{i}", i=str(i)) for i in range(2000))
     union = n.SetOp(kind="union", all=True, arms=arms, rel="s")

@@ -301,6 +301,7 @@ def test_narrow_by_computed_and_partial_keys() -> None:
 # ------------------------------------------------------------------ size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [False, True])
 def test_long_lists_are_quick(number: bool) -> None:
     make = exp.Literal.number if number else exp.Literal.string

@@ -265,6 +265,7 @@ def test_a_cluster_that_is_dropped_is_closed(folder: Path) -> None:
         con.execute("CREATE TABLE more (a INTEGER)")
 
 
+@pytest.mark.slow
 def test_a_process_ends_amid_rows(folder: Path) -> None:
     """Also when it closes nothing."""
     code = """
