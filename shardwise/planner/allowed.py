@@ -10,32 +10,27 @@ from typing import Final
 from sqlglot import exp
 
 from shardwise.errors import NotSupportedError, Reason
+from shardwise.planner.families import words
 from shardwise.planner.functions import function_names
 
 # Functions that read data which is not the catalog's: files, or a table or query named by a text.
-_READS_DATA: Final = frozenset(
-    """
+_READS_DATA: Final = words("""
     query query_table read_text read_blob read_csv read_csv_auto read_json read_json_auto read_json_objects
     read_ndjson read_ndjson_auto read_ndjson_objects read_json_objects_auto read_parquet parquet_scan
     parquet_metadata parquet_schema parquet_file_metadata parquet_kv_metadata parquet_bloom_probe
     sniff_csv glob arrow_scan arrow_scan_dumb pandas_scan python_map_function seq_scan
-    """.split()
-)
+""")
 # Functions that keep or change the engine's state.
-_STATE: Final = frozenset(
-    """
+_STATE: Final = words("""
     set_config setseed nextval currval add_parquet_key write_log checkpoint force_checkpoint enable_logging
     disable_logging
-    """.split()
-)
+""")
 # Functions that read the engine's settings, variables or catalog.
-_READS_ENGINE: Final = frozenset(
-    """
+_READS_ENGINE: Final = words("""
     alias getenv getvariable current_setting which_secret in_search_path txid_current current_query
     pg_get_viewdef pg_get_constraintdef pg_get_expr has_table_privilege has_schema_privilege current_database
     current_schema current_schemas current_catalog
-    """.split()
-)
+""")
 DENIED: Final = _READS_DATA | _STATE | _READS_ENGINE
 
 TABLE_FUNCTIONS: Final = frozenset(

@@ -130,7 +130,7 @@ def _condition(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) ->
     bound = ctx.firsts.bound.get(early.name)
     if bound is None:
         return exp.In(this=column(theirs), expressions=[exp.Placeholder(this=early.name)])
-    if bound.rows is None or not travels(bound.types[0]):
+    if bound.rows is None or not travels(bound):
         return None
     keys = [row[0] for row in bound.rows if row[0] is not None]
     if not keys:

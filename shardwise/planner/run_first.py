@@ -16,6 +16,7 @@ is the same in the planning before and after they are known.
 from __future__ import annotations
 
 import re
+from datetime import date
 
 from sqlglot import exp
 
@@ -79,7 +80,7 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:
             return _placeholder(part, early)
-        if bound.rows is None or (use != "exists" and not travels(bound.types[0])):
+        if bound.rows is None or (use != "exists" and not travels(bound)):
             return part
         return _value(part, early, bound, ctx)
 
@@ -89,9 +90,18 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
     return expr if len(ctx.firsts.found) == before else after
 
 
-def travels(type_text: str) -> bool:
-    """Whether a value of the type is the same after it was a Python object: a month is no thirty days."""
-    return not re.search(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|\[", type_text, re.IGNORECASE)
+def travels(bound: Bound) -> bool:
+    """Whether the first column's values are the same after they were Python objects.
+
+    A month is no thirty days, nanoseconds are cut, and an infinite date is 9999-12-31.
+    """
+    if re.search(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[", bound.types[0], re.IGNORECASE):
+        return False
+    days = (row[0] for row in bound.rows or () if isinstance(row[0], date))
+    return not any((day.year, day.month, day.day) in _EXTREME_DAYS for day in days)
+
+
+_EXTREME_DAYS = {(9999, 12, 31), (1, 1, 1)}
 
 
 def _use(part: exp.Expr) -> tuple[Use, Node | None]:

@@ -46,6 +46,8 @@ class Expressions:
             return special(self, expr)
         if isinstance(expr, exp.Query):
             return self._subquery(expr)
+        if kind is exp.Anonymous and expr.name.upper() in _QUANTIFIERS and _is_query(expr):
+            return _QUANTIFIERS[expr.name.upper()](this=self._subquery(expr.expressions[0]))
         if kind in _UNMODELLED:
             raise Unmodelled(_UNMODELLED[kind])
         constant = self.binder.context.value_of(expr)
@@ -199,3 +201,11 @@ def _balanced(kind: type[exp.Expr], operands: list[exp.Expr]) -> exp.Expr:
         return operands[0]
     middle = len(operands) // 2
     return kind(this=_balanced(kind, operands[:middle]), expression=_balanced(kind, operands[middle:]))
+
+
+_QUANTIFIERS: dict[str, type[exp.Expr]] = {"ALL": exp.All, "ANY": exp.Any, "SOME": exp.Any}
+
+
+def _is_query(call: exp.Expr) -> bool:
+    """`ALL ((SELECT …))`, which sqlglot takes for a function of a scalar subquery."""
+    return len(call.expressions) == 1 and isinstance(call.expressions[0], exp.Query)

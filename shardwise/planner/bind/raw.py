@@ -44,6 +44,15 @@ def _refuse(ast: exp.Expr, what: str) -> None:
     for column in ast.find_all(exp.Column):
         if column.name.lower() in HIDDEN:
             raise Unplannable(f'"{column.name}" cannot be read in a statement with {what}')
+    for select in ast.find_all(exp.Select):
+        joins = select.args.get("joins") or ()
+        unnested = next((i for i, join in enumerate(joins) if isinstance(join.this, exp.Unnest)), len(joins))
+        if any(join.args.get("side") in ("RIGHT", "FULL") for join in joins[unnested + 1 :]):
+            # Written out, the comma before unnest would become a JOIN, which binds tighter.
+            raise Unplannable(
+                "unnest(…) after a comma cannot stand before a RIGHT or FULL join here",
+                hint="Put the unnest and what it reads into a subquery of their own",
+            )
 
 
 def _references(sql: exp.Expr) -> list[exp.Table]:

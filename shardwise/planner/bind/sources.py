@@ -67,6 +67,8 @@ def _chain(
     item = _item(binder, first, outer, before)
     lateral = before is not None and _reads(item.node, before)
     if before is not None and lateral:
+        if any(_kind(join) in ("right", "full") for join in joins):
+            raise Unmodelled("a LATERAL item before a RIGHT or FULL join")
         item = _cross(before, item, lateral=True)
     for join in joins:
         visible = item if before is None or lateral else _side_by_side(before, item)

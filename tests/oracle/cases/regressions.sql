@@ -219,3 +219,28 @@ SELECT z, count(*) FROM (SELECT current_database() AS z, k FROM a) q GROUP BY z;
 -- what tells of the text of a fragment
 -- @refused alias
 SELECT k, alias(x) FROM a;
+
+-- the comma binds looser than a RIGHT join, LATERAL or not
+SELECT count(*) FROM a, LATERAL (SELECT a.v AS z) q RIGHT JOIN c ON q.z = c.y;
+
+-- the comma binds looser than a FULL join
+SELECT count(*) FROM a, LATERAL (SELECT a.v AS z) q LEFT JOIN c ON q.z = c.y FULL JOIN b ON b.k = q.z;
+
+-- the comma becomes a JOIN where sqlglot writes unnest
+-- @refused unnest
+SELECT count(*) FROM a, unnest([a.v]) q(z) RIGHT JOIN c ON q.z = c.y;
+
+-- sqlglot takes ALL ((…)) for a function
+SELECT k FROM a WHERE v > ALL ((SELECT y FROM c WHERE y < 3));
+
+-- sqlglot takes ALL ((…)) for a function
+SELECT k FROM a WHERE v > ALL ((SELECT y FROM c WHERE y < 3) UNION (SELECT 1));
+
+-- what runs first is a Python value on its way: nanoseconds are cut
+SELECT k FROM a WHERE TIMESTAMP_NS '2025-01-01 00:00:00.123456789' > (SELECT max(TIMESTAMP_NS '2025-01-01 00:00:00.123456788') FROM b);
+
+-- what runs first is a Python value on its way: an infinite date is 9999-12-31
+SELECT k, (SELECT max(DATE 'infinity') FROM b) = DATE '9999-12-31' AS same FROM a;
+
+-- what runs first is a Python value on its way: in a list
+SELECT k FROM a WHERE DATE '9999-12-31' NOT IN (SELECT DATE 'infinity' FROM b);
