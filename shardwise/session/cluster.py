@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _REQUESTS_MAX = 32
 _SOURCE_THREADS = 2
-_SOURCES_MAX = 32
+_SOURCES_MAX = 128
 # What each open source may use, its cache of blocks included: at least this, else a quarter of the merge's.
 _SOURCE_BYTES_MIN = 128 << 20
 _STATEMENTS_MAX = 256
@@ -91,6 +91,7 @@ class Cluster:
         self._workers = Workers(_REQUESTS_MAX)
         self._merge = DuckDBMerge()
         self._is_closed = False
+        self._pid = os.getpid()
         # Nothing that is closed may hold the cluster, or it would never be dropped.
         closing = (self._workers.close, self._merge.close, self._pool.close)
         self._finalizer = weakref.finalize(self, _close_all, closing, self._describers)
@@ -249,8 +250,8 @@ class Cluster:
         has_hidden = _HIDDEN.search(plan.sql) is not None
         try:
             found = self._describe(plan.sql, params, options, locals)
-        except Error:
-            if not has_hidden:
+        except Error as error:
+            if not has_hidden or not isinstance(error, UnknownName):
                 raise
             found = ()
         if not plan.columns and "pivot" in plan.sql.lower():
@@ -280,6 +281,11 @@ class Cluster:
     def _check_open(self) -> None:
         if self._is_closed:
             raise InterfaceError("the cluster is closed")
+        if os.getpid() != self._pid:
+            raise InterfaceError(
+                "the cluster was opened in another process, whose threads and engines a fork does not take along",
+                hint="Open a cluster in each process, after the fork",
+            )
 
 
 def _options(catalog: Catalog, given: Mapping[str, Any]) -> Options:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import subprocess
 import sys
@@ -294,3 +295,13 @@ def test_parameters_for_the_engine() -> None:
     assert for_engine("SELECT ?", [{1}]) == ("SELECT ?", [[1]])
     assert first_of_lists([[1, 2], []]) == [1, None]
     assert first_of_lists({"a": 1}) is None
+
+
+def test_a_forked_child_is_told_to_open_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "cluster.sql").write_text("CREATE SOURCE a URL 'duckdb:///a.duckdb';")
+    with open_cluster(tmp_path / "cluster.sql") as cluster:
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+        with pytest.raises(InterfaceError, match=r"another process.*Open a cluster in each process"):
+            cluster.plan("SELECT 1")
+        monkeypatch.undo()
+        assert cluster.plan("SELECT 1").shards == ()
