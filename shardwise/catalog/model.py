@@ -104,10 +104,12 @@ class Catalog:
     items: tuple[Item, ...] = ()
     version: int = 1
     where: InitVar[Where | None] = None
+    _where: Where | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self, where: Where | None) -> None:
         object.__setattr__(self, "options", Options(self.options))
         object.__setattr__(self, "items", tuple(self.items))
+        object.__setattr__(self, "_where", where)
         check(self, where)
 
     # -------------------------------------------------------------- tables
@@ -331,7 +333,14 @@ class Catalog:
         """A new catalog with `items` added, or in place of those of the same kind and name."""
         kept = {item_key(item): item for item in self.items}
         kept.update({item_key(item): item for item in items})
-        return replace(self, items=tuple(kept.values()), version=self.version + 1)
+        before, after, place = self.items, tuple(kept.values()), self._where
+
+        def where(index: int, text: str | None) -> Place:
+            """Of what stays as it was, where it was written: new columns may show it to be wrong."""
+            stays = index < len(before) and after[index] is before[index]
+            return place(index, text) if stays and place is not None else (None, None)
+
+        return replace(self, items=after, version=self.version + 1, where=where)
 
     def without(self, *items: Item) -> Catalog:
         """A new catalog without `items`; raises CatalogError if something still refers to one."""

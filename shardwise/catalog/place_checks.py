@@ -119,6 +119,11 @@ def _check_source(checker: Checker, source: Source) -> None:
         checker.fail(f'the URL of source "{source.name}" has no scheme', at=source.url, hint=_SCHEMES)
     if source.scheme not in SCHEMES:
         checker.fail(f'"{source.scheme}" is no kind of source', at=source.url, hint=_SCHEMES)
+    if source.is_file and ":///" not in source.url:
+        path = source.url.partition(":")[2].lstrip("/")
+        reads = "is read as a host" if "://" in source.url else "is no path"
+        hint = f"Write {source.scheme}:///{path}; an absolute path has four slashes"
+        checker.fail(f'"{path}" in the URL of source "{source.name}" {reads}', at=source.url, hint=hint)
     if _holds_password(source):
         hint = "Leave it out of the URL, and write PASSWORD ENV 'VARIABLE' or PASSWORD FILE 'path'"
         checker.fail(f'the URL of source "{source.name}" holds a password', at=source.url, hint=hint)

@@ -83,6 +83,11 @@ class Source:
         return self.url.partition(":")[0].lower() if self.url else None
 
     @property
+    def is_file(self) -> bool:
+        """Whether its URL is of a kind that is a file or a directory."""
+        return self.scheme in _FILE_SCHEMES
+
+    @property
     def sql_dialect(self) -> str | None:
         """sqlglot's name of the SQL it speaks: as declared, else by its URL; None if neither says."""
         return self.dialect or _DIALECT_OF_SCHEME.get(self.scheme or "")

@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from shardwise.catalog import keys
 from shardwise.catalog.checker import Checker, did_you_mean
+from shardwise.catalog.key_checks import KeyColumn, check_fit
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import KEY_FAMILIES
 from shardwise.catalog.tables import (
@@ -152,7 +153,9 @@ def _check_sharded(checker: Checker, table: Table, placement: Sharded) -> None:
             columns_text = "1 key column" if wanted == 1 else f"{wanted} key columns"
             message = f'sharding "{sharding.name}" takes {columns_text}, not {len(key.parts)}'
             checker.fail(message, at=placement.sharding)
-        _check_key(checker, table, key, columns, placement.virtual)
+        found = _check_key(checker, table, key, columns, placement.virtual)
+        if not key.by_slot and not sharding.is_open:
+            check_fit(checker, sharding, found, at=placement.sharding)
     if placement.virtual and not sharding.is_open:
         hint = "A column that no table has needs DIRECTORY, whose members are its values"
         checker.fail(f'"{sharding.name}" cannot place rows by a VIRTUAL column', at="VIRTUAL", hint=hint)
@@ -164,7 +167,9 @@ def _check_sharded(checker: Checker, table: Table, placement: Sharded) -> None:
 
 def _check_key(
     checker: Checker, table: Table, key: ShardKey, columns: Seq[Column] | None, virtual: Seq[Column]
-) -> None:
+) -> list[KeyColumn]:
+    """What is known of the key's parts."""
+    known = []
     for part in key.parts:
         names = [part, *part.find_all(exp.Column)] if not isinstance(part, exp.Column) else [part]
         try:
@@ -172,16 +177,21 @@ def _check_key(
         except CatalogError as error:
             checker.fail(error.message, at=table.name, hint=error.hint)
         if columns is None:
+            known.append(KeyColumn(part.sql(), "", Family.OTHER))
             continue
-        families = {}
+        families, type_ = {}, None
         for column in names:
             if isinstance(column, exp.Column):
                 found = _need_column(checker, table.full_name, column.name, (*columns, *virtual))
                 families[found.name.lower()] = _family(found, checker.catalog.dialect)
+                type_ = found.type if column is part else None
         family = keys.family_of(part, families, checker.catalog.dialect)
         if family not in KEY_FAMILIES and family is not Family.OTHER:
             hint = "Shard by a number, text, date, timestamp or UUID"
             checker.fail(f"a key of type {family.value} cannot be a shard key", at=names[-1].name, hint=hint)
+        name = f"{table.full_name}.{part.name}" if isinstance(part, exp.Column) else part.sql()
+        known.append(KeyColumn(name, type_ or family.value.upper(), family))
+    return known
 
 
 def _family(column: Column, dialect: str) -> Family:

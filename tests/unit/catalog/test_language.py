@@ -280,6 +280,6 @@ def test_an_empty_text_is_an_empty_catalog():
     assert parse("").items == ()
     assert parse(" -- nothing\n ; ;").items == ()
     with pytest.raises(
-        CatalogError, match="1:1: expected ;, ATTACH, CREATE, DROP, INCLUDE, LOCK or the end, found"
+        CatalogError, match='1:1: expected ";", ATTACH, CREATE, DROP, INCLUDE, LOCK or the end, found'
     ):
         parse("SELECT 1")

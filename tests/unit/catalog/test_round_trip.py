@@ -35,6 +35,7 @@ from shardwise.catalog.model import (
 )
 from shardwise.catalog.shardings import (
     MAXVALUE,
+    Hash,
     directory,
     exceptions,
     hash_function,
@@ -257,7 +258,8 @@ def catalogs(draw):
         keys = draw(st.lists(st.sampled_from(described), max_size=2, unique=True))
         arity = sharding.function.arity
         by_key = Sharded(sharding="f", keys=(ShardKey.of(*[each.name for each in described][:1] * arity),))
-        whole = described[0].type in ("INT", "VARCHAR", "DECIMAL(12,2)")
+        kinds = ("INT", "VARCHAR", "DECIMAL(12,2)")[:: 1 if isinstance(sharding.function, Hash) else 2]
+        whole = described[0].type in kinds
         places = [
             Single(on=sources[0]),
             Reference(on=tuple(sources)),

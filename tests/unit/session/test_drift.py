@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from shardwise.errors import OperationalError, Reason
+from shardwise.errors import CatalogError, OperationalError, Reason
 from shardwise.executor import duck
 from shardwise.executor.backends.duckdb import DuckDBConnection
 from shardwise.session import Cluster
@@ -148,3 +148,21 @@ def test_a_table_is_asked_about_once(cluster: Cluster, monkeypatch: pytest.Monke
         "SELECT * FROM events_05",
         "SELECT * FROM events_06",
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "wanted"),
+    [
+        ("dayy", r'cluster\.sql:3:31: table "days" has no column "dayy". Did you mean "day"?'),
+        ("name", r"cluster\.sql:3:28: MOD takes whole numbers; days\.name is VARCHAR"),
+    ],
+)
+def test_a_key_that_the_columns_read_off_show_to_be_wrong(tmp_path: Path, key: str, wanted: str) -> None:
+    with duckdb.connect(str(tmp_path / "s.duckdb")) as con:
+        con.execute("CREATE TABLE days (day INTEGER, name VARCHAR)")
+    (tmp_path / "cluster.sql").write_text(
+        "CREATE SOURCE s URL 'duckdb:///s.duckdb';\nCREATE SHARDING f USING MOD 1 ON s;\n"
+        f"ATTACH TABLE days SHARD BY f ({key});\n"
+    )
+    with pytest.raises(CatalogError, match=wanted), open_cluster(tmp_path / "cluster.sql") as cluster:
+        rows(cluster, "SELECT * FROM days")
