@@ -17,6 +17,7 @@ import pytest
 import shardwise
 from shardwise.dbapi import Connection
 from shardwise.dbapi.types import describe, family
+from shardwise.executor import duck
 from tests.unit.dbapi.fake import FakeCluster, connect
 
 
@@ -157,6 +158,8 @@ def test_arrow_table_reader_and_frames(con: Connection) -> None:
     assert con.execute(sql).pl()["i"].to_list() == [0, 1, 2, 3, 4]
 
 
+# Of DuckDB 1.5's own .df() of a TIMESTAMPTZ, with pandas 3.1: duckdb.sql("SELECT now()").df()
+@pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.drop")
 def test_a_data_frame_is_the_one_that_duckdb_gives(con: Connection) -> None:
     sql = """
         SELECT DATE '2020-01-01' AS d, 1.50::DECIMAL(9,2) AS e, TIMESTAMP '2020-01-01 10:00:00' AS ts,
@@ -168,7 +171,10 @@ def test_a_data_frame_is_the_one_that_duckdb_gives(con: Connection) -> None:
     """
     with duckdb.connect() as engine:
         for text in (sql, f"SELECT * FROM ({sql}) WHERE d > DATE '2021-01-01'"):
-            pd.testing.assert_frame_equal(con.execute(text).df(), engine.execute(text).df())
+            frame, wanted = con.execute(text).df(), engine.execute(text).df()
+            if duck.IS_V1 and wanted.empty:  # 1.5 forgets an ENUM's values where there are no rows
+                wanted["en"] = wanted["en"].astype(frame["en"].dtype)
+            pd.testing.assert_frame_equal(frame, wanted)
 
 
 def test_a_date_beyond_pandas(con: Connection) -> None:
