@@ -87,8 +87,13 @@ def parse(sql: str) -> Statement:
 
 
 def explain(sql: str, modes: str) -> Explain:
-    """The EXPLAIN of `sql`; `modes` is what EXPLAIN takes in parentheses ("analyze, format json")."""
-    options = _explain(f"EXPLAIN ({modes}) SELECT 1" if modes.strip() else "EXPLAIN SELECT 1", len("EXPLAIN"))
+    """The EXPLAIN of `sql`; `modes` is what EXPLAIN takes in parentheses, "json" short for "format json"."""
+    modes = re.sub(r"(?i)(?<!format )\bjson\b", "format json", " ".join(modes.split()))
+    try:
+        options = _explain(f"EXPLAIN ({modes}) SELECT 1" if modes else "EXPLAIN SELECT 1", len("EXPLAIN"))
+    except SQLSyntaxError as error:
+        error.position = None  # it is none in `sql`
+        raise
     inner = _explain(sql, 0)
     return replace(options, sql=inner.sql)
 
@@ -165,6 +170,13 @@ def _explain(sql: str, end: int) -> Explain:
         if match and match[0].lower() == "analyze":
             modes.add("analyze")
             start = match.end()
+    asked = sorted(mode.upper() for mode in modes) + (["FORMAT json"] if format_ == "json" else [])
+    if len(asked) > 1 and asked != ["ANALYZE", "FORMAT json"]:
+        raise SQLSyntaxError(
+            f"EXPLAIN cannot give {' and '.join(asked)} at once: each is an answer of its own",
+            hint="Ask for one after the other; only ANALYZE and FORMAT json go together",
+            position=_position(sql, start - 1),
+        )
     inner = sql[_blank_end(sql, start) :].rstrip().rstrip(";")
     if not inner:
         raise SQLSyntaxError("EXPLAIN needs a query", position=_position(sql, len(sql.rstrip()) - 1))

@@ -55,7 +55,26 @@ def test_explain_options(sql: str, modes: set[str], form: str) -> None:
     assert (found.modes, found.format) == (modes, form)
 
 
+@pytest.mark.parametrize(
+    ("options", "both"),
+    [
+        ("ANALYZE, ROUTE", "ANALYZE and ROUTE"),
+        ("route, steps, shards", "ROUTE and SHARDS and STEPS"),
+        ("ROUTE, FORMAT json", "ROUTE and FORMAT json"),
+        ("STEPS, ANALYZE, FORMAT json", "ANALYZE and STEPS and FORMAT json"),
+    ],
+)
+def test_explain_gives_one_answer(options: str, both: str) -> None:
+    with pytest.raises(SQLSyntaxError, match=f"{both} at once"):
+        parse(f"EXPLAIN ({options}) SELECT 1")
+    with pytest.raises(SQLSyntaxError, match="at once") as caught:
+        explain("SELECT 1", options)
+    assert caught.value.position is None
+
+
 def test_explain_of_a_text_and_modes() -> None:
+    for modes in ("json", "analyze, JSON", "analyze, format  json", "FORMAT JSON"):
+        assert explain("SELECT 1", modes).format == "json"
     assert explain(" SELECT 1", "analyze, format json") == Explain(
         sql=" SELECT 1", modes=frozenset({"analyze"}), format="json"
     )
