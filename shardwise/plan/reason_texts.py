@@ -132,7 +132,7 @@ aggregate-not-splittable: The aggregate cannot be computed from parts
 No partial results of the shards give the function's value (or with its ORDER BY, FILTER or DISTINCT they do
 not), so the rows it reads are moved.
 -> Group by the shard key too, so that each group is whole on a shard; or use a function that has parts
-(docs/aggregates.md lists them), such as an approximate one.
+(sum, count, avg, min, max and the like), or an approximate one.
 
 join-not-colocated: The join's pairs may be on different shards
 Two sharded tables join on their shards only if an equality links the shard keys of both, under the same
