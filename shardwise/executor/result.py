@@ -210,8 +210,9 @@ class Result:
     def _failed(self, error: BaseException) -> BaseException:
         """What to raise: what stopped the statement first, else ours for the engine's error."""
         ours = error if isinstance(error, Error) or not isinstance(error, Exception) else translate(error)
-        if isinstance(error, RuntimeError) and str(error) == "Query interrupted" and self._guard.error is None:
-            ours = KeyboardInterrupt()  # DuckDB saw the user's Ctrl-C before Python did
+        is_ctrl_c = isinstance(error, RuntimeError) and str(error) == "Query interrupted"
+        if is_ctrl_c and self._guard.error is None:
+            ours = KeyboardInterrupt()  # DuckDB saw it before Python did
         self._guard.stop(ours)
         self.close()
         first = self._guard.error or ours
