@@ -283,7 +283,7 @@ class Cluster:
             raise InterfaceError("the cluster is closed")
         if os.getpid() != self._pid:
             raise InterfaceError(
-                "the cluster was opened in another process; a fork takes neither its threads nor engines along",
+                "the cluster was opened in another process; its threads and engines did not come along",
                 hint="Open a cluster in each process, after the fork",
             )
 
