@@ -178,6 +178,10 @@ class BackendConformance:
                 connection.execute("SELECT id FROM numbers", {})
                 connection.fetchmany(1)
             connection.close()
+        after = source.connect("UTC")
+        after.execute("SELECT id FROM numbers", {})
+        assert after.fetchmany(1)
+        after.close()
 
     # -- stopping and failing -----------------------------------------------------------------
 

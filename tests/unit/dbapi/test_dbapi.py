@@ -284,8 +284,10 @@ def test_context_managers_close(con: Connection) -> None:
 
 
 def test_commit_and_rollback_do_nothing(con: Connection) -> None:
+    cursor = con.execute("SELECT 1")
     con.commit()
     con.rollback()
+    assert cursor.fetchall() == [(1,)]
 
 
 def test_interrupt_cancels_all_statements(con: Connection) -> None:
