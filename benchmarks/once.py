@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import sys
+from pathlib import Path
 
 from benchmarks.cluster import prepared
 from tests.oracle.cases import read
@@ -18,8 +20,17 @@ def main(side: str, scale: str, query: str) -> None:
             connection.execute(sql).to_arrow_table()
     else:
         cluster.whole().sql(sql).to_arrow_table()
-    unit = 1 if sys.platform == "darwin" else 1024
-    print(json.dumps({"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}))
+    print(json.dumps({"peak": peak()}))
+
+
+def peak() -> int:
+    """This process's own peak, in bytes. On Linux ru_maxrss is no less than the parent's was at the fork."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text())
+        assert found is not None
+        return int(found[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS: bytes
 
 
 if __name__ == "__main__":
