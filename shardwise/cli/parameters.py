@@ -10,7 +10,6 @@ from typing import Any
 from sqlglot import exp
 
 from shardwise.dbapi import statements
-from shardwise.dbapi.statements import Show
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason
 from shardwise.planner.parse import parse
 
@@ -47,9 +46,7 @@ def _no_constant(name: str) -> Any:
 def _is_positional(sql: str) -> bool:
     """Whether the parameters are `?` or `$1`; so is a text that cannot be read: its error comes later."""
     try:
-        statement = statements.parse(sql)
-        text = f"VALUES ({', '.join(statement.key) or 1})" if isinstance(statement, Show) else statement.sql
-        found = list(parse(text).find_all(exp.Placeholder, exp.Parameter))
+        found = list(parse(statements.parse(sql).sql).find_all(exp.Placeholder, exp.Parameter))
     except (ProgrammingError, NotSupportedError):
         return True
     return any(parameter.name.isdigit() for parameter in found)

@@ -1,6 +1,6 @@
 """PEP 249 over a session: this package is the DB-API module, and `shardwise` re-exports it.
 
-In reading order: `statements` says what kind a text is, `answers` has it answered (`show` from the catalog),
+In reading order: `statements` says what kind a text is and has it answered (`show` from the catalog),
 `cursor` hands out the rows (`results`), `connection` holds what cursors share. `types` and `nullability`
 describe columns; `html` and `explanation` are for notebooks.
 """

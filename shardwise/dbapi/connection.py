@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from shardwise import errors
-from shardwise.dbapi import statements
 from shardwise.dbapi.cursor import Cursor, Parameters
 from shardwise.dbapi.explanation import Explanation
+from shardwise.dbapi.statements import explain
 from shardwise.errors import InterfaceError, ProgrammingError
 from shardwise.options import Options
 
@@ -63,7 +63,7 @@ class Connection:
 
         `mode` is empty or names what EXPLAIN takes in parentheses: "analyze", "route", "steps", "shards".
         """
-        cursor = self.cursor().run(statements.explain(sql, mode), params, options)
+        cursor = self.cursor().run(explain.of(sql, mode), params, options)
         names = [column.name for column in cursor.description or ()]
         return Explanation(columns=tuple(names), rows=tuple(cursor.fetchall()))
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.dbapi import html, statements
-from shardwise.dbapi.answers import answer
 from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, data_frame, need, progress_of
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
@@ -68,17 +67,18 @@ class Cursor:
         """Runs a statement that is parsed already."""
         self._check_open()
         self._discard()
-        result = answer(
-            self.connection, statement, _parameters(params), self.connection.options_with(options)
-        )
-        self._result = result.rows
+        answer = statement.answer(self.connection, _parameters(params), self.connection.options_with(options))
+        if answer.rows is None:
+            self._fetched, self._is_done = answer.rowcount, True
+            return self
+        self._result = answer.rows
         self.connection.opened(self)
         self._description = tuple(
             describe(name, code, null_ok)
-            for (name, code), null_ok in zip(result.rows.columns, result.nullability, strict=True)
+            for (name, code), null_ok in zip(answer.rows.columns, answer.nullability, strict=True)
         )
         try:
-            result.rows.begin()
+            answer.rows.begin()
         except BaseException:
             self._discard()
             raise
@@ -247,7 +247,8 @@ class Cursor:
     def _open_result(self) -> Rows:
         self._check_open()
         if self._result is None:
-            raise InterfaceError("there are no rows to fetch: no statement was executed")
+            why = "the statement gives none" if self._is_done else "no statement was executed"
+            raise InterfaceError(f"there are no rows to fetch: {why}")
         return self._result
 
     def _check_open(self) -> None:

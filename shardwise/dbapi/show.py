@@ -23,32 +23,23 @@ from shardwise.catalog.model import (
 from shardwise.catalog.printing import print_catalog
 from shardwise.catalog.shardings import members
 from shardwise.dbapi.results import Row
-from shardwise.dbapi.statements import Show
 from shardwise.errors import ProgrammingError, Reason, UnknownName
 from shardwise.options import Options
 from shardwise.plan.nodes import Node, Scan
 
 if TYPE_CHECKING:
+    from shardwise.dbapi.connection import Connection
     from shardwise.session import Cluster
 
 Columns = Sequence[tuple[str, str]]
 Parameters = Sequence[Any] | Mapping[str, Any]
+TableName = tuple[str | None, str]
+"""Schema, if one was written, and name."""
 
 _TEXT: Final = "VARCHAR"
 DESCRIBED: Final = tuple((name, _TEXT) for name in ("column_name", "column_type", "null", "key", "default"))
 """The columns of DuckDB's DESCRIBE."""
 _PASSWORD = re.compile(r"(://[^/:@]*):[^/@]*@")
-
-
-def show(cluster: Cluster, statement: Show, params: Parameters) -> tuple[Columns, Iterator[Row]]:
-    """Columns and rows of a SHOW."""
-    catalog = cluster.catalog
-    if statement.kind == "route":
-        return _route(cluster, statement, params)
-    if statement.kind == "columns":
-        return _columns(catalog, statement)
-    columns, rows = _LISTS[statement.kind]
-    return columns, rows(catalog)
 
 
 def placement_text(table: Table) -> str:
@@ -78,7 +69,8 @@ def _kind(table: Table) -> str:
     return "sharded"
 
 
-def _tables(catalog: Catalog) -> Iterator[Row]:
+def _tables(connection: Connection) -> Iterator[Row]:
+    catalog = connection.cluster.catalog
     rows = {i.full_name.casefold(): i.rows for i in catalog.items if isinstance(i, LockedTable)}
     for table in catalog.tables():
         if isinstance(table, View):
@@ -88,20 +80,23 @@ def _tables(catalog: Catalog) -> Iterator[Row]:
             yield table.full_name, _kind(table), placement_text(table), len(catalog.homes(table)), count
 
 
-def _sources(catalog: Catalog) -> Iterator[Row]:
+def _sources(connection: Connection) -> Iterator[Row]:
+    catalog = connection.cluster.catalog
     for source in catalog.sources():
         url = _PASSWORD.sub(r"\1:…@", source.url) if source.url else None
         yield source.name, url, source.sql_dialect, source.read_only, source.zone
 
 
-def _shards(catalog: Catalog) -> Iterator[Row]:
+def _shards(connection: Connection) -> Iterator[Row]:
+    catalog = connection.cluster.catalog
     shardings = catalog.shardings()
     for shard in catalog.shards():
         owns = [s.name for s in shardings if not s.is_open and s.slots_of(shard.name)]
         yield shard.name, shard.source, ", ".join(shard.replicas), ", ".join(owns)
 
 
-def _shardings(catalog: Catalog) -> Iterator[Row]:
+def _shardings(connection: Connection) -> Iterator[Row]:
+    catalog = connection.cluster.catalog
     tables = [t for t in catalog.tables() if isinstance(t, Table)]
     for sharding in catalog.shardings():
         users = [t.full_name for t in tables if getattr(t.placement, "sharding", None) == sharding.name]
@@ -116,7 +111,7 @@ def _definition(catalog: Catalog, item: Item) -> str:
     return text.partition(" USING ")[2].rstrip(";")
 
 
-_LISTS: Final[Mapping[str, tuple[Columns, Callable[[Catalog], Iterator[Row]]]]] = {
+LISTS: Final[Mapping[str, tuple[Columns, Callable[[Connection], Iterator[Row]]]]] = {
     "tables": (
         (("name", _TEXT), ("kind", _TEXT), ("placement", _TEXT), ("shards", "BIGINT"), ("rows", "BIGINT")),
         _tables,
@@ -133,8 +128,9 @@ _LISTS: Final[Mapping[str, tuple[Columns, Callable[[Catalog], Iterator[Row]]]]] 
 }
 
 
-def _columns(catalog: Catalog, statement: Show) -> tuple[Columns, Iterator[Row]]:
-    table = _table(catalog, statement)
+def columns_of(catalog: Catalog, name: TableName) -> tuple[Columns, Iterator[Row]]:
+    """SHOW COLUMNS FROM."""
+    table = _table(catalog, name)
     if table.columns is None:
         raise ProgrammingError(
             f'the columns of "{table.full_name}" are not known',
@@ -163,9 +159,8 @@ def _key_of(table: Table, column: str) -> str | None:
     return None
 
 
-def _table(catalog: Catalog, statement: Show) -> Table:
-    assert statement.table is not None
-    schema, name = statement.table
+def _table(catalog: Catalog, full_name: TableName) -> Table:
+    schema, name = full_name
     table = catalog.table(name, schema)
     if isinstance(table, View):
         raise ProgrammingError(
@@ -181,27 +176,29 @@ def _table(catalog: Catalog, statement: Show) -> Table:
     return table
 
 
-def _route(cluster: Cluster, statement: Show, params: Parameters) -> tuple[Columns, Iterator[Row]]:
-    """Asks the planner where the rows of that key are, so that this is what a query would do."""
+def route_of(
+    cluster: Cluster, full_name: TableName, values: Sequence[str], params: Parameters
+) -> tuple[Columns, Iterator[Row]]:
+    """SHOW ROUTE FOR: asks the planner where the rows are, so that this is what a query would do."""
     catalog = cluster.catalog
-    table = _table(catalog, statement)
+    table = _table(catalog, full_name)
     key = table.placement.keys[0] if isinstance(table.placement, Sharded) else None
     if key is None:
         raise ProgrammingError(
             f'"{table.full_name}" has no shard key of its own: {placement_text(table)}',
             hint="EXPLAIN (ROUTE) shows where a query goes",
         )
-    if not 1 <= len(statement.key) <= len(key.parts):
+    if not 1 <= len(values) <= len(key.parts):
         wanted = ", ".join(part.sql(dialect="duckdb") for part in key.parts)
         raise ProgrammingError(
-            f'the shard key of "{table.full_name}" is ({wanted}): {len(statement.key)} values were given',
+            f'the shard key of "{table.full_name}" is ({wanted}): {len(values)} values were given',
             reason=Reason.PARAMETERS,
         )
     tests = [
         f"{part.sql(dialect='duckdb')} IS NULL"
         if value.upper() == "NULL"
         else f"{part.sql(dialect='duckdb')} = {value}"
-        for part, value in zip(key.parts, statement.key, strict=False)
+        for part, value in zip(key.parts, values, strict=False)
     ]
     name = exp.table_(table.name, db=table.schema, quoted=True).sql(dialect="duckdb")
     plan = cluster.plan(f"SELECT 1 FROM {name} WHERE {' AND '.join(tests)}", params, Options())

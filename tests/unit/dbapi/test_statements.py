@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shardwise.dbapi.statements import Describe, Explain, Query, Show, explain, parse
+from shardwise.dbapi.statements import Describe, Explain, Query, Show, parse
+from shardwise.dbapi.statements.explain import of as explain
 from shardwise.errors import NotSupportedError, Position, SQLSyntaxError
 
 

@@ -1,0 +1,58 @@
+"""The kinds of statements, a file for each family: how its text is read, and how it is answered.
+
+`READERS` lists them by the words they begin with, the longer first. What begins with none of them, and is
+not refused (`refused`), is a query, which the planner reads.
+
+To add a kind: a file with a dataclass that is a `Statement` (`base`) and a `read(sql, end)`, where `end` is
+the place in the text that follows its words; and a line in `READERS`. A SHOW that lists something is a line
+in `shardwise.dbapi.show.LISTS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from shardwise.dbapi.statements import describe, explain, refused, show
+from shardwise.dbapi.statements.base import Answer, Parameters, Statement
+from shardwise.dbapi.statements.describe import Describe
+from shardwise.dbapi.statements.explain import Explain
+from shardwise.dbapi.statements.query import Query
+from shardwise.dbapi.statements.show import Show
+from shardwise.dbapi.statements.text import Word, word_at
+
+Reader = Callable[[str, int], Statement]
+
+READERS: Final[Mapping[str, Reader]] = {
+    "explain": explain.read,
+    "show": show.read,
+    "describe": describe.read,
+    "desc": describe.read,
+}
+"""By a statement's first word, or its first two ("set scope")."""
+
+
+def parse(sql: str) -> Statement:
+    """The kind of `sql`; a statement that shardwise does not answer raises `NotSupportedError`."""
+    first = word_at(sql, 0)
+    second = word_at(sql, first.end)
+    for words, last in ((f"{first.text} {second.text}", second), (first.text, first)):
+        reader = READERS.get(words)
+        if reader is not None:
+            return reader(sql, last.end)
+    refused.check(sql, first)
+    return Query(sql)
+
+
+__all__ = [
+    "READERS",
+    "Answer",
+    "Describe",
+    "Explain",
+    "Parameters",
+    "Query",
+    "Show",
+    "Statement",
+    "Word",
+    "parse",
+]
