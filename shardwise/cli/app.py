@@ -14,6 +14,7 @@ from rich.text import Text
 from shardwise._version import __version__
 from shardwise.cli import console as consoles
 from shardwise.cli import output
+from shardwise.cli.attended import attended, is_idle, leave
 from shardwise.cli.catalog import DEFAULT_CATALOG, CatalogPath, existing
 from shardwise.cli.catalog import app as catalog_app
 from shardwise.cli.console import Exit, failing
@@ -80,21 +81,26 @@ def query(
     form = _format(form, out)
     text = _statement(sql)
     with failing(text), connected(catalog) as connection:
-        cursor = connection.execute(
-            text,
-            parameters(text, param or ()),
-            scatter="refuse" if refuse_scatter else "allow",
-            deadline_s=deadline,
-            rows_max=rows_moved_max,
-        )
-        if form is Format.TABLE:
-            screen = consoles.stdout()
+        cursor, values = connection.cursor(), parameters(text, param or ())
+        options = {
+            "scatter": "refuse" if refuse_scatter else "allow",
+            "deadline_s": deadline,
+            "rows_max": rows_moved_max,
+        }
+
+        def answer() -> None:
             with watched(cursor, consoles.stderr()):
-                table = output.read_table(cursor, _rows_max(rows, screen.is_terminal))
+                cursor.execute(text, values, **options)
+                if form is Format.TABLE:
+                    table = output.read_table(cursor, _rows_max(rows, screen.is_terminal))
+                else:
+                    with output.sink(out) as sink:
+                        output.write(cursor, form, sink)
+                    return
             output.show_table(table, screen)
-        else:
-            with watched(cursor, consoles.stderr()), output.sink(out) as sink:
-                output.write(cursor, form, sink)
+
+        screen = consoles.stdout()
+        attended(answer, cursor.cancel)
         if stats and cursor.stats is not None:
             moved = f"{count_text(cursor.stats.rows_moved, 'row')}, {bytes_text(cursor.stats.bytes_moved)}"
             consoles.stderr().print(Text(f"{moved} moved off the shards", style="dim"))
@@ -119,7 +125,10 @@ def explain(
     modes = [name for name, is_given in names.items() if is_given]
     text = _statement(sql)
     with failing(text), connected(catalog) as connection:
-        explanation = connection.explain(text, parameters(text, param or ()), mode=", ".join(modes))
+        values = parameters(text, param or ())
+        explanation = attended(
+            lambda: connection.explain(text, values, mode=", ".join(modes)), connection.interrupt
+        )
         screen = consoles.stdout()
         if route:
             output.show_rows(explanation.columns, explanation.rows, screen)
@@ -130,8 +139,12 @@ def explain(
 @contextmanager
 def connected(catalog: Path) -> Iterator[Connection]:
     """A connection to the catalog's cluster, both closed at the end."""
-    with connect(existing(catalog)) as connection, consoles.interruptible(connection.interrupt):
+    connection = connect(existing(catalog))
+    try:
         yield connection
+    finally:
+        if is_idle(patience_s=3.0):
+            connection.close()
 
 
 def _format(form: Format, out: Path | None) -> Format:
@@ -168,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(args=None if arguments is None else list(arguments))
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else Exit.FAILED
+        return leave(end.code if isinstance(end.code, int) else Exit.FAILED)
     except OSError as error:
         consoles.show_error(consoles.file_error(error))
         return Exit.FAILED

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -63,28 +61,6 @@ def paged() -> Console:
 def stderr() -> Console:
     """For everything that is not the answer: progress, statistics, errors."""
     return Console(stderr=True, highlight=False)
-
-
-@contextmanager
-def interruptible(stop: Callable[[], None]) -> Iterator[None]:
-    """Ctrl-C calls `stop`, so that shards are told to stop too; a second one ends the program.
-
-    In a thread of its own: what it takes a lock for may be what was interrupted.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def handle(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        threading.Thread(target=stop, daemon=True).start()
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from shardwise.dbapi import html, statements
 from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, data_frame, need, progress_of
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
+from shardwise.executor.guard import Guard
 from shardwise.plan.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Cursor:
         self._is_arrow = False
         self._is_closed = False
         self._statistics: Statistics | None = None
+        self._guard: Guard | None = None
 
     # -- running --------------------------------------------------------------------------
 
@@ -67,12 +69,20 @@ class Cursor:
         """Runs a statement that is parsed already."""
         self._check_open()
         self._discard()
-        answer = statement.answer(self.connection, _parameters(params), self.connection.options_with(options))
+        chosen = self.connection.options_with(options)
+        self._guard = guard = Guard(chosen)
+        self.connection.opened(self)
+        try:
+            answer = statement.answer(self.connection, _parameters(params), chosen, guard)
+        except BaseException:
+            guard.done()
+            raise
+        if answer.rows is None or answer.rows.plan is None:
+            guard.done()
         if answer.rows is None:
             self._fetched, self._is_done = answer.rowcount, True
             return self
         self._result = answer.rows
-        self.connection.opened(self)
         self._description = tuple(
             describe(name, code, null_ok)
             for (name, code), null_ok in zip(answer.rows.columns, answer.nullability, strict=True)
@@ -97,8 +107,11 @@ class Cursor:
 
     def cancel(self) -> None:
         """Stops what runs, from any thread; the fetch that waits for it raises `Cancelled`."""
-        if self._result is not None:
-            self._result.cancel()
+        guard, result = self._guard, self._result
+        if guard is not None:
+            guard.cancel()
+        if result is not None:
+            result.cancel()
 
     def close(self) -> None:
         """Stops what runs and frees it. A second call does nothing."""
@@ -263,7 +276,7 @@ class Cursor:
         if self._result is not None:
             self._statistics = self._result.stats
             self._result.close()
-        self._result = None
+        self._result = self._guard = None
         self._description = None
         self._ahead.clear()
         self._fetched = 0

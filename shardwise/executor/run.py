@@ -57,14 +57,17 @@ def execute(
     columns: duck.Columns | None = None,
     locals: Mapping[str, Any] | None = None,  # noqa: A002
     guard: Guard | None = None,
+    outer: Guard | None = None,
 ) -> Result:
     """Starts a run. Subqueries that run first are run here; the rest when rows are asked for.
 
     `columns` are the result's names and types where they are known (they win), `locals` the registered local
-    relations by name. The caller closes the result.
+    relations by name. The caller closes the result. `guard` is the statement's, made earlier so that it could
+    be cancelled before there is a result, which then owns it; `outer` is that of the statement around.
     """
     started = time.perf_counter()
-    owned = guard or Guard(options)
+    owned = outer or guard or Guard(options)
+    owned.check()
     try:
         first = _run_first(run, environment, options, locals or {}, owned)
         statement = _Statement(run, environment, options, locals or {}, owned)
@@ -74,14 +77,14 @@ def execute(
             merging,
             statement,
             owned,
-            owns_guard=guard is None,
+            owns_guard=outer is None,
             first=first,
             started=started,
         )
         result.owner = environment.owner
     except BaseException as error:
         owned.stop(error)
-        if guard is None:
+        if outer is None:
             owned.done()
         if isinstance(owned.error, Error) and owned.error is not error:
             raise owned.error from error
@@ -231,7 +234,7 @@ def _ran(
     guard: Guard,
 ) -> _Ran:
     """One subquery's rows."""
-    with execute(first.plan.start(), environment, options, locals=locals, guard=guard) as result:
+    with execute(first.plan.start(), environment, options, locals=locals, outer=guard) as result:
         limit = 1 if first.is_scalar else first.rows_max
         rows: list[tuple[Any, ...]] = []
         while limit is None or len(rows) <= limit:

@@ -20,6 +20,7 @@ from shardwise.errors import Error, InterfaceError, InternalError, SQLSyntaxErro
 from shardwise.executor import duck
 from shardwise.executor.backends.base import SourceOptions
 from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
+from shardwise.executor.guard import Guard
 from shardwise.executor.merge import DuckDBMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
 from shardwise.executor.result import Result
@@ -124,8 +125,9 @@ class Cluster:
         params: Parameters = (),
         options: Options | None = None,
         locals: Mapping[str, Any] | None = None,  # noqa: A002
+        guard: Guard | None = None,
     ) -> Result:
-        """Runs the statement; the caller closes the result."""
+        """Runs the statement; the caller closes the result. `guard` lets it be cancelled before that."""
         options = options or self.options
         plan = self.plan(sql, params, options, locals)
         columns = self._columns(plan, params, options, locals)
@@ -137,7 +139,7 @@ class Cluster:
             describer=self.describer(options.time_zone),
             owner=self,
         )
-        return execute(plan.start(), environment, options, columns=columns, locals=locals)
+        return execute(plan.start(), environment, options, columns=columns, locals=locals, guard=guard)
 
     def explain_sources(self, plan: Plan) -> Mapping[tuple[str, str], str]:
         """Each source's own EXPLAIN of its fragment, by fragment and shard."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shardwise.dbapi.results import LocalRows, Row, Rows
+from shardwise.executor.guard import Guard
 from shardwise.options import Options
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Statement(Protocol):
     def sql(self) -> str:
         """A query that has the statement's parameters, in their places where it is the user's own."""
 
-    def answer(self, connection: Connection, params: Parameters, options: Options) -> Answer:
-        """Runs the statement as far as `Rows.begin`."""
+    def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
+        """Runs the statement as far as `Rows.begin`; `guard` stops it meanwhile (`Cluster.run` takes it)."""
 
 
 def rows_of(columns: Sequence[tuple[str, str]], rows: Iterable[Row]) -> Answer:

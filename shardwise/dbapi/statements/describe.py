@@ -15,6 +15,7 @@ from shardwise.dbapi.statements.query import known_nullability
 from shardwise.dbapi.statements.show import Show
 from shardwise.dbapi.statements.text import blanked, last_position, tokens_after
 from shardwise.errors import SQLSyntaxError
+from shardwise.executor.guard import Guard
 from shardwise.options import Options
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ class Describe:
 
     sql: str
 
-    def answer(self, connection: Connection, params: Parameters, options: Options) -> Answer:
+    def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
         """The query is started and stopped: rows are moved only as they are asked for."""
-        return rows_of(DESCRIBED, self._columns(connection, params, options))
+        return rows_of(DESCRIBED, self._columns(connection, params, options, guard))
 
-    def _columns(self, connection: Connection, params: Parameters, options: Options) -> Iterator[Row]:
-        with connection.cluster.run(self.sql, params, options, locals=connection.locals) as result:
+    def _columns(
+        self, connection: Connection, params: Parameters, options: Options, guard: Guard
+    ) -> Iterator[Row]:
+        with connection.cluster.run(
+            self.sql, params, options, locals=connection.locals, guard=guard
+        ) as result:
             known = known_nullability(result)
             for (name, code), null_ok in zip(result.columns, known, strict=True):
                 yield name, code, "NO" if null_ok is False else "YES", None, None

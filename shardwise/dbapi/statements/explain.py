@@ -14,6 +14,7 @@ from shardwise.dbapi.statements import refused
 from shardwise.dbapi.statements.base import Answer, Parameters, rows_of
 from shardwise.dbapi.statements.text import blank_end, blanked, position, position_of, word_at
 from shardwise.errors import NotSupportedError, SQLSyntaxError
+from shardwise.executor.guard import Guard
 from shardwise.options import Options
 from shardwise.plan.explain import explain_json, explain_text, route_rows, sources_text, steps_text
 from shardwise.plan.run import Plan
@@ -34,11 +35,11 @@ class Explain:
     modes: frozenset[str] = frozenset()
     format: Literal["text", "json"] = "text"
 
-    def answer(self, connection: Connection, params: Parameters, options: Options) -> Answer:
+    def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
         cluster = connection.cluster
         modes = self.modes
         if "analyze" in modes:
-            with cluster.run(self.sql, params, options, locals=connection.locals) as result:
+            with cluster.run(self.sql, params, options, locals=connection.locals, guard=guard) as result:
                 for _ in result.arrow_reader(65_536):
                     pass
                 return _lines(self._text(result.plan, result.stats))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shardwise.dbapi.nullability import nullability
 from shardwise.dbapi.statements.base import Answer, Parameters
+from shardwise.executor.guard import Guard
 from shardwise.executor.result import Result
 from shardwise.options import Options
 
@@ -20,8 +21,8 @@ class Query:
 
     sql: str
 
-    def answer(self, connection: Connection, params: Parameters, options: Options) -> Answer:
-        result = connection.cluster.run(self.sql, params, options, locals=connection.locals)
+    def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
+        result = connection.cluster.run(self.sql, params, options, locals=connection.locals, guard=guard)
         return Answer(result, known_nullability(result))
 
 

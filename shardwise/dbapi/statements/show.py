@@ -16,6 +16,7 @@ from shardwise.dbapi.show import LISTS, columns_of, route_of
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement, rows_of
 from shardwise.dbapi.statements.text import last_position, position, position_of, tokens_after
 from shardwise.errors import Reason, SQLSyntaxError
+from shardwise.executor.guard import Guard
 from shardwise.options import Options
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Show:
     def sql(self) -> str:
         return f"VALUES ({', '.join(self.key) or 1})"
 
-    def answer(self, connection: Connection, params: Parameters, options: Options) -> Answer:
+    def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
         if self.table is None:
             columns, rows = LISTS[self.kind]
             return rows_of(columns, rows(connection))

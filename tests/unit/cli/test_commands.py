@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import duckdb
@@ -19,6 +20,14 @@ import pytest
 import shardwise
 from shardwise.catalog import load
 from tests.unit.cli.runner import run
+
+
+def interrupt_the_statement() -> None:
+    """Ctrl-C, once a statement has run for a moment."""
+    while not any(thread.name == "shardwise-statement" for thread in threading.enumerate()):
+        time.sleep(0.01)
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 @pytest.mark.usefixtures("imported")
@@ -112,11 +121,12 @@ class TestQuery:
 
     @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need it")
     def test_an_interrupt_stops_the_statement(self) -> None:
-        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer = threading.Thread(target=interrupt_the_statement)
         timer.start()
         ran = run("query", "SELECT count(*) FROM range(10000000) a(x), range(10000000) b(y) WHERE x < y")
         timer.join()
-        assert (ran.code, ran.err) == (130, "error: the statement was cancelled\n")
+        assert ran.code == 130
+        assert ran.err.startswith("error: the statement was cancelled")
 
     def test_writes_are_refused(self) -> None:
         ran = run("query", "  DELETE FROM customers")

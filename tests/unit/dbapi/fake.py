@@ -11,6 +11,7 @@ import pyarrow as pa
 from shardwise.catalog.language import parse
 from shardwise.dbapi import Connection
 from shardwise.errors import ProgrammingError
+from shardwise.executor.guard import Guard
 from shardwise.options import Options
 from shardwise.plan.nodes import OneRow
 from shardwise.plan.run import Plan
@@ -75,6 +76,7 @@ class FakeCluster:
         params: Sequence[Any] | Mapping[str, Any],
         options: Options,
         locals: Mapping[str, Any],  # noqa: A002
+        guard: Guard | None = None,
     ) -> FakeResult:
         self.options.append(options)
         self.locals.append(dict(locals))

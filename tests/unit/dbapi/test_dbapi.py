@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -17,7 +18,9 @@ import pytest
 import shardwise
 from shardwise.dbapi import Connection
 from shardwise.dbapi.types import describe, family
+from shardwise.errors import Cancelled
 from shardwise.executor import duck
+from shardwise.executor.guard import Guard
 from tests.unit.dbapi.fake import FakeCluster, connect
 
 
@@ -413,3 +416,25 @@ def test_show_of_what_is_not_there(con: Connection) -> None:
         shardwise.ProgrammingError, match=r"the shard key of \"users\" is \(id\): 2 values were given"
     ):
         con.execute("SHOW ROUTE FOR users KEY (1, 2)")
+
+
+def test_a_statement_can_be_cancelled_before_it_has_rows() -> None:
+    """While it is planned, and while what runs first runs: `Cluster.run` is handed the switch."""
+    connection = connect()
+    cursor = connection.cursor()
+    seen: list[bool] = []
+    run = connection.cluster.run
+
+    def cancelling(*args: Any, guard: Guard, **kwargs: Any) -> Any:
+        connection.interrupt()
+        seen.append(isinstance(guard.error, Cancelled))
+        guard.check()
+        return run(*args, guard=guard, **kwargs)
+
+    connection.cluster.run = cancelling  # type: ignore[method-assign]
+    for sql in ("SELECT 1", "EXPLAIN ANALYZE SELECT 1", "DESCRIBE SELECT 1"):
+        with pytest.raises(Cancelled):
+            cursor.execute(sql)
+    assert seen == [True] * 3
+    connection.cluster.run = run  # type: ignore[method-assign]
+    assert cursor.execute("SELECT 1").fetchall() == [(1,)]
