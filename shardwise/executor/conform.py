@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -50,10 +50,14 @@ _WHOLE: Mapping[str, tuple[int, int]] = {
 }
 
 
-class _Describes(Protocol):
+class _HasTables(Protocol):
     """What is asked of a source's connection."""
 
-    def describe(self, sql: str, params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]: ...
+    def columns(self, table: str) -> tuple[tuple[str, str], ...]: ...
+
+
+Suits = Callable[[str, str, Callable[[str], str | None]], str | None]
+"""A backend's `suits`."""
 
 
 class KnownTables:
@@ -65,14 +69,16 @@ class KnownTables:
     are drift. Threads may share it: at worst a table is asked about twice.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, suits: Suits) -> None:
+        self._suits = suits
         self._types: dict[str, dict[str, str]] = {}
         self._good: dict[str, set[tuple[str, str]]] = {}
 
-    def check(self, connection: _Describes, request: Request, normal: Callable[[str], str | None]) -> None:
+    def check(self, connection: _HasTables, request: Request, normal: Callable[[str], str | None]) -> None:
         """Raises for a column that the request reads and that is of another type than declared.
 
-        `normal` gives a type as DuckDB writes it, or None. What is missing is left to the request itself.
+        `normal` gives a type as DuckDB writes it, or None. A table that is missing is left to the request
+        itself; not so a column, for SQLite takes the quoted name of one that it has not for a text.
         """
         for expected in request.expects:
             good = self._good.setdefault(expected.table, set())
@@ -81,23 +87,33 @@ class KnownTables:
                 good.update(expected.columns)
 
     def _compare(
-        self, connection: _Describes, shard: str, expected: Expected, normal: Callable[[str], str | None]
+        self, connection: _HasTables, shard: str, expected: Expected, normal: Callable[[str], str | None]
     ) -> None:
         types = self._types.get(expected.table)
         if types is None:
             try:
-                described = connection.describe(f"SELECT * FROM {expected.table}", {})
+                described = connection.columns(expected.table)
             except Exception:  # noqa: BLE001  the request meets it too, and says it with its own words
+                return
+            if not described:
                 return
             types = {name.casefold(): type_ for name, type_ in described}
             self._types[expected.table] = types
         for name, declared in expected.columns:
             found = types.get(name.casefold())
-            if found is None or found == declared:
-                continue
-            theirs, ours = normal(found), normal(declared)
-            if theirs is not None and ours is not None and not _compares_alike(theirs, ours):
-                raise drift(shard, name, theirs, ours, table=expected.table)
+            if found is None:
+                raise missing(shard, name, expected.table)
+            why = None if found == declared else self._suits(found, declared, normal)
+            if why is not None:
+                raise drift(shard, name, why, normal(declared) or declared, table=expected.table)
+
+
+def suits(found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:
+    """`Backend.suits` for sources whose types are DuckDB's."""
+    theirs, ours = normal(found), normal(declared)
+    if theirs is None or ours is None or _compares_alike(theirs, ours):
+        return None
+    return theirs
 
 
 def _compares_alike(given: str, wanted: str) -> bool:
@@ -145,6 +161,17 @@ def drift(shard: str, column: str, given: str, wanted: str, *, table: str | None
     of_table = f' of table "{table.replace(chr(34), "")}"' if table else ""
     return OperationalError(
         f'column "{column}"{of_table} is {given} on shard "{shard}", not {wanted} as the catalog says',
+        reason=Reason.SCHEMA_DRIFT,
+        shard=shard,
+        hint=CHECK,
+    )
+
+
+def missing(shard: str, column: str, table: str) -> OperationalError:
+    """A shard's table has no such column; `table` is the physical one, as SQL text."""
+    name = table.replace('"', "")
+    return OperationalError(
+        f'column "{column}" of table "{name}" is missing on shard "{shard}"',
         reason=Reason.SCHEMA_DRIFT,
         shard=shard,
         hint=CHECK,

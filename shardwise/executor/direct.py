@@ -64,7 +64,7 @@ class Direct:
         connection = self._connection
         if connection is not None:
             with self._located():
-                self._is_narrower(connection.describe(self._request.sql, self._request.params))
+                self._is_narrower(connection.describe(self._request.sql, self._request.params, self.columns))
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         with self._located():
@@ -96,7 +96,7 @@ class Direct:
             return []
         if not self._is_started:
             self._is_started = True
-            given = connection.execute(self._request.sql, self._request.params)
+            given = connection.execute(self._request.sql, self._request.params, self.columns)
             if self._is_narrower(given):
                 connection.execute(duck.cast_to(self._request.sql, self.columns), self._request.params)
         rows = connection.fetchmany(count)
@@ -123,7 +123,7 @@ class Direct:
         assert self._connection is not None
         self._is_started = True
         sql, params = self._request.sql, self._request.params
-        given = self._connection.arrow(sql, params, min(batch_rows, BATCH_ROWS))
+        given = self._connection.arrow(sql, params, min(batch_rows, BATCH_ROWS), self.columns)
         types = [self._arrow_type(type_) for _, type_ in self.columns]
         fields = [
             (theirs if theirs.type == ours else pa.field(name, ours)).with_name(name)

@@ -26,7 +26,10 @@ class _Entry:
     opening: threading.Lock = field(default_factory=threading.Lock)
     source: OpenSource | None = None
     users: int = 0
-    tables: KnownTables = field(default_factory=KnownTables)
+    tables: KnownTables = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tables = KnownTables(self.backend.suits)
 
 
 class Workers:

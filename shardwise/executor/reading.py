@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 
 from shardwise.errors import Error, OperationalError
-from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Lease, Limits, SourcePool
@@ -56,8 +56,9 @@ class Reader:
                 return
             yield request
 
-    def reading(self, request: Request, schema: pa.Schema) -> Reading:
-        return Reading(self, request, schema)
+    def reading(self, request: Request, schema: pa.Schema, columns: Columns) -> Reading:
+        """`schema` and `columns` are the stream's: what it carries, and the DuckDB types meant by it."""
+        return Reading(self, request, schema, columns)
 
     def feed(self, request: Request, batch: Batch, seconds: float) -> None:
         """Rows that arrived, `seconds` after whatever came before; raises over a budget."""
@@ -94,10 +95,11 @@ class Reader:
 class Reading:
     """A request that is being read; one thread at a time, but anyone may interrupt it."""
 
-    def __init__(self, reader: Reader, request: Request, schema: pa.Schema) -> None:
+    def __init__(self, reader: Reader, request: Request, schema: pa.Schema, columns: Columns) -> None:
         self.request = request
         self._reader = reader
         self._schema = schema
+        self._columns = columns
         self._lease: Lease | None = None
         self._connection: SourceConnection | None = None
         self._batches: pa.RecordBatchReader | None = None
@@ -138,7 +140,9 @@ class Reading:
             self._reader.guard.check()
             if self._is_abandoned:
                 return None
-            self._batches = self._connection.arrow(self.request.sql, self.request.params, BATCH_ROWS)
+            self._batches = self._connection.arrow(
+                self.request.sql, self.request.params, BATCH_ROWS, self._columns
+            )
             self._conform = Conform(
                 self._batches.schema, self._schema, shard=self.request.shard, fragment=self.request.fragment
             )

@@ -176,7 +176,7 @@ class _Statement:
 
         def opened() -> Iterator[pa.RecordBatch]:
             if fragment.route.shards:
-                return FeedBatches(fetcher, fragment.name, schema)
+                return FeedBatches(fetcher, fragment.name, schema, types)
             return iter(describer.batches(fragment.sql, fragment.params, schema))
 
         return Stream(schema, opened), types

@@ -20,6 +20,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from shardwise.errors import Cancelled
+from shardwise.executor.backends.base import Columns
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
 from shardwise.executor.reading import Reader, Reading
@@ -39,6 +40,7 @@ class Feed:
     """
 
     schema: pa.Schema
+    columns: Columns
     requests: Iterator[Request]
     arrived: threading.Condition
     queue: deque[pa.RecordBatch] = field(default_factory=deque)
@@ -106,9 +108,9 @@ class Fetcher:
 
     # -- for the merge ------------------------------------------------------------------------
 
-    def open(self, fragment: str, schema: pa.Schema) -> Feed:
+    def open(self, fragment: str, schema: pa.Schema, columns: Columns) -> Feed:
         """A new feed of the fragment; threads begin to fill it."""
-        feed = Feed(schema, self._reader.requests(fragment), threading.Condition(self._lock))
+        feed = Feed(schema, columns, self._reader.requests(fragment), threading.Condition(self._lock))
         with self._lock:
             self._feeds.append(feed)
             self._kick()
@@ -254,7 +256,7 @@ class Fetcher:
                 return None
             feed.is_blocked = False
             feed.pending = None
-            reading = self._reader.reading(request, feed.schema)
+            reading = self._reader.reading(request, feed.schema, feed.columns)
             feed.readings.add(reading)
             self._kick()
         return reading
@@ -357,9 +359,9 @@ class Stream:
 class FeedBatches:
     """A feed's batches; dropping the iterator closes the feed."""
 
-    def __init__(self, fetcher: Fetcher, fragment: str, schema: pa.Schema) -> None:
+    def __init__(self, fetcher: Fetcher, fragment: str, schema: pa.Schema, columns: Columns) -> None:
         self._fetcher = fetcher
-        self._feed = fetcher.open(fragment, schema)
+        self._feed = fetcher.open(fragment, schema, columns)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self

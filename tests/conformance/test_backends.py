@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -16,6 +17,7 @@ from shardwise.executor import backends
 from shardwise.executor.backends.base import Location
 from shardwise.executor.backends.duckdb import DuckDBBackend
 from shardwise.executor.backends.parquet import ParquetBackend
+from shardwise.executor.backends.sqlite import SQLiteBackend
 from shardwise.testing.conformance import BackendConformance
 
 
@@ -52,6 +54,27 @@ class TestParquet(BackendConformance):
 
     def missing(self, folder: Path) -> Location:
         return Location(source="folder", url=f"parquet:///{folder}/none")
+
+
+class TestSQLite(BackendConformance):
+    backend = SQLiteBackend()
+    fails_late = "SELECT CASE WHEN id = 99999 THEN word ELSE 1 END FROM numbers"
+    time_zone = "SELECT '2024-05-01 10:00:00+00'"
+    time_zone_type = "TIMESTAMP WITH TIME ZONE"
+
+    def make(self, folder: Path, tables: Mapping[str, pa.Table]) -> Location:
+        con = sqlite3.connect(folder / "it's 100% #1.db")
+        for name, table in tables.items():
+            con.execute(f"CREATE TABLE {name} (id INTEGER, word TEXT)")
+            con.executemany(
+                f"INSERT INTO {name} VALUES (?, ?)", zip(*table.to_pydict().values(), strict=True)
+            )
+        con.commit()
+        con.close()
+        return Location(source="file", url=f"sqlite:///{folder}/it's 100% #1.db")
+
+    def missing(self, folder: Path) -> Location:
+        return Location(source="file", url=f"sqlite:///{folder}/none.db")
 
 
 def test_a_scheme_without_backend() -> None:

@@ -9,8 +9,13 @@ from shardwise.errors import NotSupportedError
 from shardwise.executor.backends.base import Backend
 from shardwise.executor.backends.duckdb import DuckDBBackend
 from shardwise.executor.backends.parquet import ParquetBackend
+from shardwise.executor.backends.sqlite import SQLiteBackend
 
-BACKENDS: dict[str, Backend] = {"duckdb": DuckDBBackend(), "parquet": ParquetBackend()}
+BACKENDS: dict[str, Backend] = {
+    "duckdb": DuckDBBackend(),
+    "parquet": ParquetBackend(),
+    "sqlite": SQLiteBackend(),
+}
 GROUP = "shardwise.backends"
 
 

@@ -6,7 +6,7 @@ time. Everything that knows the product's driver and its errors is behind these 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -43,19 +43,35 @@ class SourceOptions:
     spill_directory: str | None = None
 
 
+Columns = tuple[tuple[str, str], ...]
+"""Names and types, in order."""
+
+
 class SourceConnection(Protocol):
-    """A connection for one request at a time; anyone may `interrupt` it, even after `close`."""
+    """A connection for one request at a time; anyone may `interrupt` it, even after `close`.
 
-    def describe(self, sql: str, params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The names and types of a statement's columns, without running it; raises what it would."""
+    `wanted` are the names and DuckDB types that the plan gives a statement's columns. A product whose columns
+    have types of their own may leave it aside: what it answers is compared with them. One whose columns have
+    none (SQLite) converts each value to the wanted type, or raises DataError. Without it, rows come as the
+    product has them.
+    """
 
-    def execute(self, sql: str, params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    def columns(self, table: str) -> Columns:
+        """A physical table's columns and what the product says of their types; none if there is no such
+        table. `table` is SQL text. What is said is for the backend's `suits`."""
+
+    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
+        """The names and types of a statement's columns, before rows are asked for; raises what is wrong."""
+
+    def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         """Starts a statement whose rows are fetched as tuples; gives the columns' names and types."""
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
-        """The next rows of what `execute` started, as the product's own Python values; none at the end."""
+        """The next rows of what `execute` started, as DuckDB's Python values; none at the end."""
 
-    def arrow(self, sql: str, params: Mapping[str, Any], batch_rows: int) -> pa.RecordBatchReader:
+    def arrow(
+        self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
+    ) -> pa.RecordBatchReader:
         """Starts a statement whose rows stream as Arrow, no type lost."""
 
     def interrupt(self) -> None:
@@ -81,6 +97,13 @@ class Backend(Protocol):
 
     def open(self, location: Location, options: SourceOptions) -> OpenSource:
         """Opens a source, never making one; raises the driver's errors, or ours."""
+
+    def suits(self, found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:
+        """Whether a column that is `found` on the source will do for one that the catalog says is `declared`:
+        None, or what the message says it is ("VARCHAR") if its values do not compare, sort and group alike.
+
+        `normal` gives a type as DuckDB writes it, None for what is none.
+        """
 
     def translate_error(self, error: BaseException, location: Location) -> Error:
         """Ours for the driver's; `shard` is filled in by whoever knows it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import atexit
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -22,7 +22,8 @@ import pyarrow as pa
 
 from shardwise.errors import Error, OperationalError, Reason, ShardUnavailable
 from shardwise.executor import duck, translate
-from shardwise.executor.backends.base import Location, SourceOptions
+from shardwise.executor.backends.base import Columns, Location, SourceOptions
+from shardwise.executor.conform import suits
 
 
 def settings(location: Location, options: SourceOptions) -> duck.Settings:
@@ -53,16 +54,21 @@ class DuckDBConnection:
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
 
-    def describe(self, sql: str, params: Mapping[str, Any]) -> duck.Columns:
+    def columns(self, table: str) -> Columns:
+        return duck.bound(self._con, f"SELECT * FROM {table}")
+
+    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         return duck.bound(self._con, sql, params)
 
-    def execute(self, sql: str, params: Mapping[str, Any]) -> duck.Columns:
+    def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         return duck.columns(duck.execute(self._con, sql, params))
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         return self._con.fetchmany(count)
 
-    def arrow(self, sql: str, params: Mapping[str, Any], batch_rows: int) -> pa.RecordBatchReader:
+    def arrow(
+        self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
+    ) -> pa.RecordBatchReader:
         return duck.arrow_reader(self._con, sql, params, batch_rows)
 
     def interrupt(self) -> None:
@@ -105,6 +111,9 @@ class DuckDBBackend:
                 hint="Check the source's URL in the catalog; opening never makes a file",
             )
         return DuckDBSource(duck.connect(str(path), settings(location, options), read_only=True))
+
+    def suits(self, found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:
+        return suits(found, declared, normal)
 
     def translate_error(self, error: BaseException, location: Location) -> Error:
         return translate_error(error, location)

@@ -5,12 +5,14 @@ The views are made when the folder is opened, so that a request just names its t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from shardwise.errors import Error, ShardUnavailable
 from shardwise.executor import duck
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.duckdb import DuckDBSource, settings, translate_error
+from shardwise.executor.conform import suits
 
 
 class ParquetBackend:
@@ -36,6 +38,9 @@ class ParquetBackend:
         return DuckDBSource(
             duck.connect(":memory:", settings(location, options), setup=views, allowed_directories=allowed)
         )
+
+    def suits(self, found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:
+        return suits(found, declared, normal)
 
     def translate_error(self, error: BaseException, location: Location) -> Error:
         return translate_error(error, location)

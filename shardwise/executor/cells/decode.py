@@ -1,0 +1,97 @@
+"""Rows as sqlite3 gives them → columns of the wanted types.
+
+A statement's column whose name begins with `#` is *encoded*: it holds numbers that SQLite cannot hold, as
+text that the statement made. `#n` is n, `#h:l` is h · 2³² + l: a whole number, or a scaled one where DECIMAL
+is wanted. Columns of other names are as the file has them, so that no text in a file is taken for a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from shardwise.errors import DataError, OperationalError, Reason
+from shardwise.executor.cells.base import Kind, Misfit
+from shardwise.executor.cells.kinds import kind_of
+from shardwise.executor.cells.numbers import Exact
+from shardwise.executor.duck import Columns
+
+Rows = list[tuple[Any, ...]]
+ENCODED = "#"
+
+
+class MisfitError(DataError):
+    """A cell does not fit. `column` is its name; whoever knows shard and table adds them."""
+
+    def __init__(self, misfit: Misfit, column: str, *, table: str | None = None) -> None:
+        of_table = f' of table "{table}"' if table else ""
+        super().__init__(
+            f'column "{column}"{of_table} holds {misfit.shown}, which {misfit.why}',
+            hint=misfit.hint or "Correct the value in the file, or the column's type in the catalog",
+        )
+        self.column = column
+
+
+class Decoder:
+    """Makes rows of a statement those of `wanted`; `given` are the names that the statement gives."""
+
+    def __init__(self, wanted: Columns, given: Sequence[str], zone: str) -> None:
+        if len(wanted) != len(given):
+            raise OperationalError(
+                f"the source answered with {len(given)} columns, not {len(wanted)}",
+                reason=Reason.SCHEMA_DRIFT,
+            )
+        self.names = [name for name, _ in wanted]
+        kinds = [kind_of(type_, zone) for _, type_ in wanted]
+        self._kinds = [
+            _Encoded(kind) if name.startswith(ENCODED) else kind
+            for kind, name in zip(kinds, given, strict=True)
+        ]
+        self.schema = pa.schema([(n, k.arrow) for n, k in zip(self.names, kinds, strict=True)])
+
+    def python(self, rows: Rows) -> Rows:
+        """The rows as DuckDB's Python values."""
+        if not rows:
+            return rows
+        columns = list(zip(*rows, strict=True))
+        made = [self._made(i, kind.python, columns[i]) for i, kind in enumerate(self._kinds)]
+        if all(map(_is, made, columns)):
+            return rows
+        return list(zip(*made, strict=True))
+
+    def batch(self, rows: Rows) -> pa.RecordBatch:
+        """The rows as Arrow."""
+        columns: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(self._kinds)
+        arrays = [self._made(i, kind.array, columns[i]) for i, kind in enumerate(self._kinds)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _made(self, index: int, make: Any, cells: Sequence[Any]) -> Any:
+        try:
+            return make(cells)
+        except Misfit as misfit:
+            raise MisfitError(misfit, self.names[index]) from None
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+class _Encoded(Kind):
+    """Numbers as text that the statement made."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__(kind.name, kind.arrow)
+        self._kind = kind
+
+    def one(self, cell: Any) -> Any:
+        high, _, low = cell[1:].partition(":")
+        whole = (int(high) << 32) + int(low) if low else int(high)
+        return self._kind.unscaled(whole) if isinstance(self._kind, Exact) else self._kind.one(whole)
+
+    def array(self, cells: Sequence[Any]) -> pa.Array:
+        values = self.python(cells)
+        if isinstance(self._kind, Exact):
+            return pa.array(values, self.arrow)
+        return self._kind.array(values)
