@@ -13,7 +13,8 @@ from rich.text import Text
 
 from shardwise.catalog import Catalog, lock_path, save_lock
 from shardwise.cli import console as consoles
-from shardwise.cli.console import Exit, failing, writing
+from shardwise.cli.console import Exit, failing
+from shardwise.dbapi.files import writing
 from shardwise.inspection import Extent, Finding, Imported, check, import_tables
 from shardwise.plan.wrap import count_text
 from shardwise.session import Cluster

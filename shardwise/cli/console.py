@@ -80,17 +80,6 @@ def failing(sql: str | None = None) -> Iterator[None]:
         raise typer.Exit(Exit.OK) from None
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """An error of the system while `path` is written is said as one of ours."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OperationalError(f"cannot write {path}: {error.strerror or error}") from error
-
-
 def file_error(error: OSError) -> OperationalError:
     """Any other error of the system that reaches the user, in one line."""
     where = f"{error.filename}: " if error.filename is not None else ""

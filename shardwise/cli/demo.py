@@ -17,9 +17,10 @@ from shardwise.catalog import save_lock
 from shardwise.cli import console as consoles
 from shardwise.cli import demo_data, output
 from shardwise.cli.catalog import read_off
-from shardwise.cli.console import Exit, failing, writing
+from shardwise.cli.console import Exit, failing
 from shardwise.cli.progress import watched
 from shardwise.dbapi import Connection, Explanation
+from shardwise.dbapi.files import writing
 from shardwise.plan.wrap import bytes_text, count_text
 from shardwise.session import open as open_cluster
 

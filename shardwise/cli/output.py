@@ -1,6 +1,6 @@
 """Rows to text and files, batch by batch: a result of any size passes in the same memory.
 
-Values are written as DuckDB writes them: each batch is turned to lines by a DuckDB of our own.
+CSV and Parquet are written as `Cursor.write_csv` and `write_parquet` do; the other forms are here.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shardwise.cli.console import writing
-from shardwise.dbapi import DATETIME, NUMBER, Cursor
+from shardwise.dbapi import NUMBER, Cursor
+from shardwise.dbapi.files import new_file
 from shardwise.dbapi.types import family
+from shardwise.dbapi.writers import computed, joined, literal, positions, write_csv, write_parquet
 
 
 class Format(StrEnum):
@@ -50,7 +48,6 @@ FORMAT_OF_SUFFIX: Final = {
     ".arrow": Format.ARROW,
     ".arrows": Format.ARROW,
 }
-_ROW_GROUP_ROWS = 122_880
 
 
 def write(cursor: Cursor, form: Format, sink: BinaryIO) -> int:
@@ -58,11 +55,11 @@ def write(cursor: Cursor, form: Format, sink: BinaryIO) -> int:
     reader = cursor.to_arrow_reader()
     match form:
         case Format.PARQUET:
-            return _write_parquet(reader, sink)
+            return write_parquet(reader, cursor.description or (), sink)
         case Format.ARROW:
             return _write_arrow(reader, sink)
         case Format.CSV:
-            return _write_csv(cursor, reader, sink)
+            return write_csv(reader, cursor.description or (), sink, time_zone=_zone(cursor))
         case _:
             return _write_json(cursor, reader, sink, as_array=form is Format.JSON)
 
@@ -73,18 +70,9 @@ def sink(path: Path | None) -> Iterator[BinaryIO]:
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-    elif path.exists() and not path.is_file():
-        with writing(path), path.open("wb") as device:
-            yield device
     else:
-        part = path.with_name(f".{path.name}.part")
-        with writing(path):
-            try:
-                with part.open("wb") as file:
-                    yield file
-                part.replace(path)
-            finally:
-                part.unlink(missing_ok=True)
+        with new_file(path) as file:
+            yield file
 
 
 class Shown(NamedTuple):
@@ -143,20 +131,6 @@ def _plain_lines(shown: Shown) -> Iterator[str]:
         yield "  ".join(padded).rstrip()
 
 
-def _write_parquet(reader: pa.RecordBatchReader, sink: BinaryIO) -> int:
-    """Row groups are of a size that readers like: small batches are put together first."""
-    count, pending = 0, list[pa.RecordBatch]()
-    with pq.ParquetWriter(sink, reader.schema, compression="zstd") as writer:
-        for batch in reader:
-            pending.append(batch)
-            count += batch.num_rows
-            if sum(b.num_rows for b in pending) >= _ROW_GROUP_ROWS:
-                writer.write_table(pa.Table.from_batches(pending))
-                pending = []
-        writer.write_table(pa.Table.from_batches(pending, reader.schema))
-    return count
-
-
 def _write_arrow(reader: pa.RecordBatchReader, sink: BinaryIO) -> int:
     count = 0
     with pa.ipc.new_stream(sink, reader.schema) as writer:
@@ -166,49 +140,20 @@ def _write_arrow(reader: pa.RecordBatchReader, sink: BinaryIO) -> int:
     return count
 
 
-def _write_csv(cursor: Cursor, reader: pa.RecordBatchReader, sink: BinaryIO) -> int:
-    """RFC 4180, but lines end in a line feed alone. NULL is empty, the empty text is a pair of quotes."""
-    names = _positions(reader.schema)
-    texts = [f"CAST({name} AS VARCHAR) AS {name}" for name in names]
-    codes = [column.type_code for column in cursor.description or ()]
-    fields = [_csv_field(name, code) for name, code in zip(names, codes, strict=True)]
-    header = ",".join(_csv_name(name) for name in reader.schema.names)
-    sink.write(header.encode() + b"\n")
-    count = 0
-    for table in _computed(cursor, reader, ", ".join(texts), " || ',' || ".join(fields) + " || chr(10)"):
-        sink.write(_joined(table, ""))
-        count += table.num_rows
-    return count
-
-
-def _csv_field(name: str, code: str) -> str:
-    """Numbers, dates and times never need quotes."""
-    if code in (NUMBER, DATETIME):
-        return f"coalesce({name}, '')"
-    quoted = f"'\"' || replace({name}, '\"', '\"\"') || '\"'"
-    special = f"{name} = '' OR regexp_matches({name}, '[\",\\n\\r]')"
-    return f"CASE WHEN {name} IS NULL THEN '' WHEN {special} THEN {quoted} ELSE {name} END"
-
-
-def _csv_name(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"' if set('",\n\r') & set(name) or not name else name
-
-
 def _write_json(cursor: Cursor, reader: pa.RecordBatchReader, sink: BinaryIO, *, as_array: bool) -> int:
     """One object per row, one to a line; with `as_array` they are the items of one array."""
     members = [
-        _literal(json.dumps(c.name, ensure_ascii=False) + ": ")
+        literal(json.dumps(c.name, ensure_ascii=False) + ": ")
         + f" || coalesce({_json_value(name, c.type_code)}, 'null')"
-        for name, c in zip(_positions(reader.schema), cursor.description or (), strict=True)
+        for name, c in zip(positions(reader.schema), cursor.description or (), strict=True)
     ]
     separated = " || ', ' || ".join(members)
     separator = ",\n " if as_array else "\n"
     count = 0
     sink.write(b"[" if as_array else b"")
-    for table in _computed(cursor, reader, f"'{{' || {separated} || '}}'"):
+    for table in computed(reader, _zone(cursor), f"'{{' || {separated} || '}}'"):
         sink.write((separator if count else "").encode())
-        sink.write(_joined(table, separator))
+        sink.write(joined(table, separator))
         count += table.num_rows
     sink.write(b"]\n" if as_array else b"\n" if count else b"")
     return count
@@ -227,38 +172,12 @@ def _json_value(name: str, code: str) -> str:
     return f"CAST(to_json({name}) AS VARCHAR)"
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _text_rows(cursor: Cursor, batch_rows: int) -> Iterator[Sequence[str | None]]:
     reader = cursor.to_arrow_reader(batch_rows)
-    texts = [f"CAST({name} AS VARCHAR) AS {name}" for name in _positions(reader.schema)]
-    for table in _computed(cursor, reader, ", ".join(texts)):
+    texts = [f"CAST({name} AS VARCHAR) AS {name}" for name in positions(reader.schema)]
+    for table in computed(reader, _zone(cursor), ", ".join(texts)):
         yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
-def _positions(schema: pa.Schema) -> list[str]:
-    """Names that are unique and need no quotes, in place of the columns' own."""
-    return [f"c{i}" for i in range(len(schema))]
-
-
-def _computed(cursor: Cursor, reader: pa.RecordBatchReader, *projections: str) -> Iterator[pa.Table]:
-    """Each batch through `projections`, one after the other, the first over the columns c0, c1, …"""
-    schema = reader.schema
-    with duckdb.connect() as engine:
-        engine.execute(f"SET TimeZone = {_literal(cursor.connection.options.time_zone)}")
-        for batch in reader:
-            if batch.num_rows:
-                table = pa.Table.from_batches([batch], schema).rename_columns(_positions(schema))
-                relation = engine.from_arrow(table)
-                for projection in projections:
-                    relation = relation.project(projection)
-                yield relation.to_arrow_table()
-
-
-def _joined(table: pa.Table, separator: str) -> pa.Buffer:
-    """The texts of the only column, one after the other, without a Python object for each."""
-    texts = table.column(0).combine_chunks().cast(pa.large_string())
-    whole = pa.ListArray.from_arrays([0, len(texts)], texts)
-    return pc.binary_join(whole, pa.scalar(separator, pa.large_string()))[0].as_buffer()
+def _zone(cursor: Cursor) -> str:
+    return cursor.connection.options.time_zone

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from shardwise.dbapi import html, statements
+from shardwise.dbapi import html, statements, writers
+from shardwise.dbapi.files import new_file
 from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, data_frame, need, progress_of
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
@@ -230,6 +233,53 @@ class Cursor:
         frame = polars.from_arrow(self.to_arrow_table())
         assert isinstance(frame, polars.DataFrame)
         return frame
+
+    # -- rows to files --------------------------------------------------------------------------
+
+    def write_parquet(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        compression: str = "zstd",
+        row_group_rows: int = writers.ROW_GROUP_ROWS,
+    ) -> int:
+        """All rows to a Parquet file, in bounded memory; gives their number.
+
+        The file gets its name only when it is whole; if anything fails, what was there is still there.
+        `compression` is "zstd", "snappy", "gzip", "lz4", "brotli" or "none".
+        """
+        with new_file(Path(path)) as sink:
+            count = writers.write_parquet(
+                self.to_arrow_reader(),
+                self._description or (),
+                sink,
+                compression=compression,
+                row_group_rows=row_group_rows,
+            )
+        self._fetched = count
+        self._finish()
+        return count
+
+    def write_csv(
+        self, path: str | os.PathLike[str], *, header: bool = True, delimiter: str = ",", null: str = ""
+    ) -> int:
+        """All rows to a CSV file in UTF-8, in bounded memory; gives their number.
+
+        The file gets its name only when it is whole. NULL is `null`; a text equal to it is in quotes.
+        """
+        with new_file(Path(path)) as sink:
+            count = writers.write_csv(
+                self.to_arrow_reader(),
+                self._description or (),
+                sink,
+                header=header,
+                delimiter=delimiter,
+                null=null,
+                time_zone=self.connection.options.time_zone,
+            )
+        self._fetched = count
+        self._finish()
+        return count
 
     def _repr_html_(self) -> str:
         """The first rows, for a notebook. They are not used up: they can still be fetched."""

@@ -31,7 +31,7 @@ def check(sql: str, first: Word) -> None:
         hint = "Give options to open(), connect() or execute(), for example execute(sql, deadline_s=10)"
     elif word in _COPIES:
         what = "a statement cannot write or read files"
-        hint = "Use cursor.to_arrow_reader(), or `shardwise query --format parquet --output FILE`"
+        hint = "Use execute(…).write_parquet(path) or write_csv(path), or `shardwise query --output FILE`"
     elif word in _PREPARED:
         what, hint = "there are no prepared statements in SQL", "Give parameters to execute(sql, params)"
     else:
