@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, get_args
@@ -22,6 +23,8 @@ class Options:
     `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
     the plan is verified after each pass and not only at the end.
 
+    `processes_max` processes of a cluster read small SQLite files where there are many; with 0 this one does.
+
     A value that an option cannot have raises `ProgrammingError`.
     """
 
@@ -35,6 +38,7 @@ class Options:
     threads: int = 4
     requests_max: int = 8
     requests_per_source_max: int = 4
+    processes_max: int = min(4, os.cpu_count() or 1)
     disable_passes: tuple[str, ...] = ()
     verify_passes: bool = False
     time_zone: str = "UTC"
@@ -52,6 +56,8 @@ class Options:
             value = getattr(self, name)
             if not _is_count(value, least=1):
                 raise _wrong(name, value, "a whole number, 1 or more")
+        if not _is_count(self.processes_max, least=0):
+            raise _wrong("processes_max", self.processes_max, "a whole number, 0 or more")
         if not _is_time_zone(self.time_zone):
             raise _wrong("time_zone", self.time_zone, "an IANA name, such as 'UTC' or 'Europe/Berlin'")
 

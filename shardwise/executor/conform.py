@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from shardwise.errors import OperationalError, Reason
-from shardwise.plan.run import Expected, Request
 
 _INTEGERS: dict[pa.DataType, tuple[int, int]] = {
     **{pa.type_for_alias(f"int{bits}"): (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32, 64)},
@@ -50,6 +49,19 @@ _WHOLE: Mapping[str, tuple[int, int]] = {
 }
 
 
+Reads = tuple[str, tuple[tuple[str, str], ...]]
+"""As `Expected`: a physical table as SQL text, and the columns of it that are read, with declared types."""
+
+
+class _Request(Protocol):
+    """What is asked of a request."""
+
+    @property
+    def shard(self) -> str: ...
+    @property
+    def expects(self) -> Sequence[Reads]: ...
+
+
 class _HasTables(Protocol):
     """What is asked of a source's connection."""
 
@@ -74,38 +86,40 @@ class KnownTables:
         self._types: dict[str, dict[str, str]] = {}
         self._good: dict[str, set[tuple[str, str]]] = {}
 
-    def check(self, connection: _HasTables, request: Request, normal: Callable[[str], str | None]) -> None:
+    def check(self, connection: _HasTables, request: _Request, normal: Callable[[str], str | None]) -> None:
         """Raises for a column that the request reads and that is of another type than declared.
 
         `normal` gives a type as DuckDB writes it, or None. A table that is missing is left to the request
         itself; not so a column, for SQLite takes the quoted name of one that it has not for a text.
         """
         for expected in request.expects:
-            good = self._good.setdefault(expected.table, set())
-            if not good.issuperset(expected.columns):
+            table, columns = expected
+            good = self._good.setdefault(table, set())
+            if not good.issuperset(columns):
                 self._compare(connection, request.shard, expected, normal)
-                good.update(expected.columns)
+                good.update(columns)
 
     def _compare(
-        self, connection: _HasTables, shard: str, expected: Expected, normal: Callable[[str], str | None]
+        self, connection: _HasTables, shard: str, expected: Reads, normal: Callable[[str], str | None]
     ) -> None:
-        types = self._types.get(expected.table)
+        table, columns = expected
+        types = self._types.get(table)
         if types is None:
             try:
-                described = connection.columns(expected.table)
+                described = connection.columns(table)
             except Exception:  # noqa: BLE001  the request meets it too, and says it with its own words
                 return
             if not described:
                 return
             types = {name.casefold(): type_ for name, type_ in described}
-            self._types[expected.table] = types
-        for name, declared in expected.columns:
+            self._types[table] = types
+        for name, declared in columns:
             found = types.get(name.casefold())
             if found is None:
-                raise missing(shard, name, expected.table)
+                raise missing(shard, name, table)
             why = None if found == declared else self._suits(found, declared, normal)
             if why is not None:
-                raise drift(shard, name, why, normal(declared) or declared, table=expected.table)
+                raise drift(shard, name, why, normal(declared) or declared, table=table)
 
 
 def suits(found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:

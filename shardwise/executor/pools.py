@@ -99,6 +99,10 @@ class SourcePool:
             entry.backend, entry.location, entry.source, entry.tables, lambda: self._done(name, entry)
         )
 
+    def location(self, name: str) -> Location:
+        """Where the source is; it is not opened."""
+        return self._locate(name)
+
     def is_transient(self, name: str, error: Error) -> bool:
         """Whether the same request may succeed if it is tried again at once."""
         return backend_of(self._locate(name).scheme, name).is_transient(error)

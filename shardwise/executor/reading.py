@@ -18,6 +18,7 @@ from shardwise.plan.run import Batch, Request, Run
 from shardwise.plan.statistics import ShardStats
 
 BATCH_ROWS = 16_384
+LIGHT = frozenset(("sqlite",))
 _TRIES = 2
 _RETRY_AFTER_S = 0.1
 
@@ -56,9 +57,13 @@ class Reader:
                 return
             yield request
 
-    def reading(self, request: Request, schema: pa.Schema, columns: Columns) -> Reading:
-        """`schema` and `columns` are the stream's: what it carries, and the DuckDB types meant by it."""
-        return Reading(self, request, schema, columns)
+    def count(self, fragment: str) -> int:
+        """How many requests the fragment has in all."""
+        return next(len(f.route.shards) for f in self._run.plan.fragments if f.name == fragment)
+
+    def is_light(self, request: Request) -> bool:
+        """Whether a worker process can do it: its source is a file that is opened and read in an instant."""
+        return self.pool.location(request.source).scheme in LIGHT
 
     def feed(self, request: Request, batch: Batch, seconds: float) -> None:
         """Rows that arrived, `seconds` after whatever came before; raises over a budget."""
@@ -174,13 +179,17 @@ class Reading:
             connection.interrupt()
 
     def close(self, *, is_parked: bool = False) -> None:
-        """Stops it if it runs, and gives back what it holds; called by the thread that has it."""
+        """Ends it, and lets others ask the source; called by the thread that has it."""
         try:
-            if not self._is_over:
-                self._finish()
-            self._release()
+            self.end()
         finally:
             self._reader.limits.give_back(self.request.source, is_parked=is_parked)
+
+    def end(self) -> None:
+        """Stops it if it runs, and gives back what it holds."""
+        if not self._is_over:
+            self._finish()
+        self._release()
 
     def _finish(self) -> None:
         """Its rows are all here, or no more are wanted."""

@@ -23,6 +23,7 @@ from shardwise.executor.direct import Direct
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import MergeEngine, Merging
 from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.reading import Reader
 from shardwise.executor.result import Result
 from shardwise.executor.stream import FeedBatches, Fetcher, Stream
@@ -43,6 +44,7 @@ class Environment:
     pool: SourcePool
     limits: Limits
     workers: Workers
+    processes: WorkerProcesses
     merge: MergeEngine
     describer: Describer
     owner: object = None
@@ -162,6 +164,7 @@ class _Statement:
             limits=self._environment.limits,
             threads_max=self._options.requests_max,
             per_source=self._options.requests_per_source_max,
+            processes=self._environment.processes,
         )
         streams = {name: self._stream(fragments[name], self._fetcher) for name in merge.inputs}
         self._streams = [stream for stream, _ in streams.values()]

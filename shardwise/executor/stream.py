@@ -21,14 +21,19 @@ import pyarrow as pa
 
 from shardwise.errors import Cancelled
 from shardwise.executor.backends.base import Columns
+from shardwise.executor.chunk import Chunk, ChunkReading, chunks
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
+from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.reading import Reader, Reading
 from shardwise.plan.run import Request
 
 QUEUE_BATCHES_MAX = 32
 QUEUE_BYTES_MAX = 32 << 20
 _INTERRUPT_AGAIN_S = 0.05
+_MANY = 64
+
+AnyReading = Reading | ChunkReading
 
 
 @dataclass(eq=False)
@@ -41,13 +46,13 @@ class Feed:
 
     schema: pa.Schema
     columns: Columns
-    requests: Iterator[Request]
+    requests: Iterator[Request | Chunk]
     arrived: threading.Condition
     queue: deque[pa.RecordBatch] = field(default_factory=deque)
     bytes: int = 0
-    readings: set[Reading] = field(default_factory=set)
-    parked: deque[Reading] = field(default_factory=deque)
-    pending: Request | None = None
+    readings: set[AnyReading] = field(default_factory=set)
+    parked: deque[AnyReading] = field(default_factory=deque)
+    pending: Request | Chunk | None = None
     is_waiting: bool = False
     is_starting: bool = False
     is_blocked: bool = False
@@ -91,8 +96,10 @@ class Fetcher:
         limits: Limits,
         threads_max: int,
         per_source: int,
+        processes: WorkerProcesses,
     ) -> None:
         self._reader = reader
+        self._processes = processes
         self._guard = guard
         self._workers = workers
         self._limits = limits
@@ -110,7 +117,7 @@ class Fetcher:
 
     def open(self, fragment: str, schema: pa.Schema, columns: Columns) -> Feed:
         """A new feed of the fragment; threads begin to fill it."""
-        feed = Feed(schema, columns, self._reader.requests(fragment), threading.Condition(self._lock))
+        feed = Feed(schema, columns, self._requests(fragment), threading.Condition(self._lock))
         with self._lock:
             self._feeds.append(feed)
             self._kick()
@@ -217,7 +224,7 @@ class Fetcher:
                 if self._workers.is_crowded and not self._is_stopped and self._workers.resubmit(self._work):
                     return
 
-    def _take(self) -> tuple[Feed, Reading | None] | None:
+    def _take(self) -> tuple[Feed, AnyReading | None] | None:
         """A parked request to go on with, or a feed to make the next request of. Holds the lock."""
         for feed in sorted(self._feeds, key=lambda each: not each.is_waiting):
             if feed.has_work:
@@ -227,7 +234,7 @@ class Fetcher:
                 return feed, None
         return None
 
-    def _start(self, feed: Feed) -> Reading | None:
+    def _start(self, feed: Feed) -> AnyReading | None:
         """The feed's next request, if there is one and the limits allow it now."""
         request = feed.pending or next(feed.requests, None)
         with self._lock:
@@ -244,7 +251,7 @@ class Fetcher:
         taken = self._limits.take(
             request.source,
             lambda: self._unblock(feed),
-            per_source=self._per_source,
+            per_source=request.at_once if isinstance(request, Chunk) else self._per_source,
             is_starving=is_starving,
         )
         with self._lock:
@@ -256,10 +263,23 @@ class Fetcher:
                 return None
             feed.is_blocked = False
             feed.pending = None
-            reading = self._reader.reading(request, feed.schema, feed.columns)
+            reading = self._reading(request, feed)
             feed.readings.add(reading)
             self._kick()
         return reading
+
+    def _requests(self, fragment: str) -> Iterator[Request | Chunk]:
+        """One by one; where there are many, those that worker processes may read in chunks."""
+        requests = self._reader.requests(fragment)
+        count = self._reader.count(fragment)
+        if count < _MANY or not self._processes.size:
+            return requests
+        return chunks(requests, count, self._processes.size, self._reader.is_light)
+
+    def _reading(self, request: Request | Chunk, feed: Feed) -> AnyReading:
+        if isinstance(request, Chunk):
+            return ChunkReading(self._reader, self._processes, request, feed.schema, feed.columns)
+        return Reading(self._reader, request, feed.schema, feed.columns)
 
     def _unblock(self, feed: Feed) -> None:
         """A limit may allow the feed's next request now. Called under anyone's lock: a thread does it."""
@@ -270,7 +290,7 @@ class Fetcher:
             feed.is_blocked = False
             self._kick()
 
-    def _read(self, feed: Feed, reading: Reading) -> None:
+    def _read(self, feed: Feed, reading: AnyReading) -> None:
         """Reads until the request's end, or until it must be parked."""
         is_parked = False
         try:
@@ -312,14 +332,14 @@ class Fetcher:
         return any(each.is_waiting and each is not feed and each.has_work for each in self._feeds)
 
     @staticmethod
-    def _take_parked(feed: Feed) -> list[Reading]:
+    def _take_parked(feed: Feed) -> list[AnyReading]:
         parked = list(feed.parked)
         feed.parked.clear()
         feed.readings.difference_update(parked)
         return parked
 
 
-def _close_parked(readings: list[Reading]) -> None:
+def _close_parked(readings: list[AnyReading]) -> None:
     for reading in readings:
         reading.close(is_parked=True)
 

@@ -23,6 +23,7 @@ from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import DuckDBMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
 from shardwise.options import Options
@@ -90,11 +91,12 @@ class Cluster:
         )
         self._limits = Limits(total=_REQUESTS_MAX)
         self._workers = Workers(_REQUESTS_MAX)
+        self._processes = WorkerProcesses(self.options.processes_max)
         self._merge = DuckDBMerge()
         self._is_closed = False
         self._pid = os.getpid()
         # Nothing that is closed may hold the cluster, or it would never be dropped.
-        closing = (self._workers.close, self._merge.close, self._pool.close)
+        closing = (self._workers.close, self._processes.close, self._merge.close, self._pool.close)
         self._finalizer = weakref.finalize(self, _close_all, closing, self._describers)
 
     # -- statements ---------------------------------------------------------------------------
@@ -135,6 +137,7 @@ class Cluster:
             pool=self._pool,
             limits=self._limits,
             workers=self._workers,
+            processes=self._processes,
             merge=self._merge,
             describer=self.describer(options.time_zone),
             owner=self,

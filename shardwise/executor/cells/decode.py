@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from shardwise.errors import DataError, OperationalError, Reason
+from shardwise.executor.backends.base import Columns
 from shardwise.executor.cells.base import Kind, Misfit
 from shardwise.executor.cells.kinds import kind_of
 from shardwise.executor.cells.numbers import Exact
-from shardwise.executor.duck import Columns
 
 Rows = list[tuple[Any, ...]]
 ENCODED = "#"

@@ -15,6 +15,7 @@ from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.describe import Describer
 from shardwise.executor.merge import DuckDBMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
 from shardwise.options import Options
@@ -76,6 +77,7 @@ class Lab:
             pool=self.pool,
             limits=self.limits,
             workers=self.workers,
+            processes=WorkerProcesses(0),
             merge=self.merge,
             describer=self.describer,
         )

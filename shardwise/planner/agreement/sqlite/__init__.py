@@ -1,1 +1,0 @@
-"""The duckdb dialect on SQLite."""
