@@ -229,6 +229,36 @@ class Catalog:
                 return family.url_of(value)
         return None
 
+    def dialect_of(self, source: str) -> str:
+        """sqlglot's name of the SQL that a source speaks; the catalog's own where nothing says it.
+
+        Members of a family are not made for it: a family has one dialect.
+        """
+        if len(self.dialects) == 1:
+            return next(iter(self.dialects))
+        found = self._sources.get(source)
+        if found is None:
+            families = (each for each in self._source_families if each.value_of(source) is not None)
+            found = next((each.pattern for each in families), None)
+        return (found.sql_dialect if found is not None else None) or self.dialect
+
+    def dialect_of_shard(self, shard: str) -> str:
+        """The dialect of the source that `shard` is read from."""
+        if len(self.dialects) == 1:
+            return next(iter(self.dialects))
+        found = self._shard_dialects.get(shard)
+        if found is None:
+            found = self._shard_dialects[shard] = self.dialect_of(self.source_of(shard))
+        return found
+
+    @cached_property
+    def dialects(self) -> frozenset[str]:
+        """The dialects of all sources, open families' too; the catalog's own if it has none."""
+        declared = [*self._of(Source), *(family.pattern for family in self._source_families)]
+        return frozenset(source.sql_dialect or self.dialect for source in declared) or frozenset(
+            (self.dialect,)
+        )
+
     def sources(self) -> Iterator[Source]:
         """All sources, members of fixed families one by one; those of open families are not known here."""
         for item in self.items:
@@ -451,6 +481,10 @@ class Catalog:
 
     @cached_property
     def _source_cache(self) -> dict[str, Source | None]:
+        return {}
+
+    @cached_property
+    def _shard_dialects(self) -> dict[str, str]:
         return {}
 
     @cached_property

@@ -8,14 +8,15 @@
 The text is generated once, with holes where tables are; filling them in is all that is done per shard, and
 not even that where no table's name depends on the shard. Partitions may have their columns in any order, so
 where they are put together the columns are listed.
+
+How the source's dialect writes it is its `Syntax`; the query is in that dialect already.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -23,11 +24,55 @@ from shardwise.catalog.model import Catalog, Column, SlotSet, Table
 from shardwise.catalog.templates import Template
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import Node, Scan
+from shardwise.plan.sql import sqlite
 from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier, name_text
 from shardwise.plan.sql.sources import MARK, RAW
 from shardwise.plan.tree import walk
 
-DIALECT = "duckdb"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Syntax:
+    """How a dialect writes what is put together here; `null_of` is a NULL of a declared type.
+
+    `unknown_is_text`: a quoted name that nothing has is a text there, so that a column must not stand alone.
+    """
+
+    text: Callable[[exp.Expr], str]
+    name: Callable[[str], str]
+    string: Callable[[str], str]
+    null_of: Callable[[str], str]
+    never: str
+    unknown_is_text: bool = False
+
+    def column(self, table: str, column: str) -> str:
+        """A column of a physical table."""
+        name = self.name(column)
+        return f"{self.table(table)}.{name}" if self.unknown_is_text and name.startswith('"') else name
+
+    def table(self, name: str) -> str:
+        """A physical name; a dot in it parts schema and table."""
+        schema, _, table = name.rpartition(".")
+        return f"{self.name(schema)}.{self.name(table)}" if schema else self.name(table)
+
+
+DUCKDB = Syntax(
+    text=lambda tree: tree.sql(dialect="duckdb"),
+    name=name_text,
+    string=lambda text: "'" + text.replace("'", "''") + "'",
+    null_of=lambda of_type: f"CAST(NULL AS {of_type})",
+    never="FALSE",
+)
+SQLITE = Syntax(
+    text=sqlite.sqlite_text,
+    name=sqlite.name_text,
+    string=sqlite.string_text,
+    null_of=lambda of_type: "NULL",
+    never="0",
+    unknown_is_text=True,
+)
+SYNTAXES: Mapping[str, Syntax] = {"duckdb": DUCKDB, "sqlite": SQLITE}
+"""By the dialect's name, as `Catalog.dialect_of` says it."""
+
 HIDDEN = ("_shard", "_source", "_table")
 """Columns that every table has and `*` does not show: where a row was read."""
 
@@ -49,7 +94,14 @@ class ShardTexts:
     wanted (None, or no entry: all). Immutable once made, so that threads may share it.
     """
 
-    def __init__(self, query: exp.Query, catalog: Catalog, slots: Mapping[str, SlotSet | None]) -> None:
+    def __init__(
+        self,
+        query: exp.Query,
+        catalog: Catalog,
+        slots: Mapping[str, SlotSet | None],
+        syntax: Syntax = DUCKDB,
+    ) -> None:
+        self._syntax = syntax
         self._query = query
         self._catalog = catalog
         self._slots = slots
@@ -61,11 +113,11 @@ class ShardTexts:
         for table in list(tree.find_all(exp.Table)):
             rel = table.meta.get(MARK)
             if rel is not None:
-                references.append(_reference(table, rel, used, catalog))
+                references.append(_reference(table, rel, used, catalog, syntax))
                 table.set("this", exp.to_identifier(f"{hole}{len(references) - 1}{hole}", quoted=True))
                 for key in ("db", "catalog", "alias"):
                     table.set(key, None)
-        text = tree.sql(dialect=DIALECT)
+        text = syntax.text(tree)
         parts = re.split(f'"{hole}(\\d+){hole}"', text)
         self._parts: list[str | _Reference] = [
             references[int(part)] if i % 2 else part for i, part in enumerate(parts)
@@ -101,7 +153,7 @@ class ShardTexts:
                 table.set("this", identifier(names[old.casefold()]))
                 if not table.alias:
                     table.set("alias", exp.TableAlias(this=identifier(old)))
-        return ShardTexts(query, self._catalog, self._slots)
+        return ShardTexts(query, self._catalog, self._slots, self._syntax)
 
 
 @dataclass(frozen=True)
@@ -115,42 +167,44 @@ class _Reference:
     columns: tuple[Column, ...] | None
     hidden: tuple[str, ...]
     varies: bool
+    syntax: Syntax
 
     def text(self, names: tuple[str, ...], shard: str, catalog: Catalog) -> str:
         """The item of FROM with its alias."""
         if len(names) == 1 and not self.hidden:
-            table = physical_text(names[0])
+            table = self.syntax.table(names[0])
             is_called_so = not self.is_aliased and table.rpartition(".")[2] == self.alias
             return table if is_called_so else f"{table} AS {self.alias}"
         arms = " UNION ALL ".join(self._arm(name, shard, catalog) for name in names)
         return f"({arms or self._empty()}) AS {self.alias}"
 
     def _arm(self, name: str, shard: str, catalog: Catalog) -> str:
-        items = self.select
+        items = self.select(name)
         if self.hidden:
             source = catalog.source_of(shard) if "_source" in self.hidden else ""
             values = {"_shard": shard, "_source": source, "_table": name}
-            constants = ", ".join(f"{_string(values[hidden])} AS {hidden}" for hidden in self.hidden)
+            string = self.syntax.string
+            constants = ", ".join(f"{string(values[hidden])} AS {hidden}" for hidden in self.hidden)
             items = f"{items}, {constants}" if items else constants
-        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} FROM {physical_text(name)}"
+        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} FROM {self.syntax.table(name)}"
 
-    @cached_property
-    def select(self) -> str:
+    def select(self, table: str) -> str:
         """The columns as a select list."""
         if self.columns is None:
             return "*"
-        return ", ".join(name_text(column.name) for column in self.columns)
+        return ", ".join(self.syntax.column(table, column.name) for column in self.columns)
 
     def _empty(self) -> str:
         """No partition of the table is here: no rows, of the right types."""
         if self.columns is None:
             raise InternalError(f'the columns of "{self.table.name}" must be known where it has no partition')
         types = [(c.name, c.type) for c in self.columns] + [(hidden, "VARCHAR") for hidden in self.hidden]
-        items = ", ".join(f"CAST(NULL AS {of_type}) AS {name_text(name)}" for name, of_type in types)
-        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} WHERE FALSE"
+        syntax = self.syntax
+        items = ", ".join(f"{syntax.null_of(of_type)} AS {syntax.name(name)}" for name, of_type in types)
+        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} WHERE {syntax.never}"
 
 
-def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog) -> _Reference:
+def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog, syntax: Syntax) -> _Reference:
     found = catalog.table(table.name, table.db or None) or catalog.wildcard(table.name, table.db or None)
     if not isinstance(found, Table):
         raise InternalError(f'the fragment reads "{table.name}", which is no table of the catalog')
@@ -164,11 +218,12 @@ def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog) -> _Re
     return _Reference(
         table=found,
         rel=rel,
-        alias=alias.sql(dialect=DIALECT) if alias is not None else name_text(name),
+        alias=syntax.text(alias) if alias is not None else syntax.name(name),
         is_aliased=alias is not None,
         columns=columns,
         hidden=hidden,
         varies=bool(hidden) or _has_varying_name(found, catalog),
+        syntax=syntax,
     )
 
 
@@ -217,16 +272,6 @@ def _is_output_name(column: exp.Column) -> bool:
     """`ORDER BY revenue`, as `to_query` writes the name of an output."""
     ordered = column.parent
     return isinstance(ordered, exp.Ordered) and isinstance(ordered.parent, exp.Order)
-
-
-def physical_text(name: str) -> str:
-    """A physical name; a dot in it parts schema and table."""
-    schema, _, table = name.rpartition(".")
-    return f"{name_text(schema)}.{name_text(table)}" if schema else name_text(table)
-
-
-def _string(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _unused_mark(query: exp.Query) -> str:

@@ -200,6 +200,13 @@ statement-kept-whole: The planner does not model a construct of the statement
 It runs as written, in the merge, over all rows that its plain filters leave of each table. The answer is
 right; all of those rows are moved.
 -> Rewrite the construct named, or move it out: into a subquery over fewer rows, or to the outer query.
+
+not-in-agreement: A source of another product is not certain to compute it alike
+The query has the meaning of its own dialect. What a source of another dialect computes otherwise (text beyond
+ASCII, rounding, overflow, dates), or is not known to compute alike, is done in the merge, over the rows that
+the rest of the statement leaves.
+-> Compare, group and order by plain columns where you can: docs/sqlite.md lists what runs on a SQLite file.
+For the rest, limit the rows by conditions that do.
 """
 )
 

@@ -40,6 +40,7 @@ class NotPushed(StrEnum):
     READ_TWICE = "read-twice"
     LOCAL_TABLE = "local-table"
     STATEMENT_KEPT_WHOLE = "statement-kept-whole"
+    NOT_IN_AGREEMENT = "not-in-agreement"
 
 
 class Explanation(NamedTuple):

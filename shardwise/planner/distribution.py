@@ -9,8 +9,10 @@ A key is a tuple of output columns that a sharding was applied to. `full`: every
 NULL too, is where the sharding puts its key. `loose`: rows without NULL in it are, the rest anywhere.
 `orphaned`: as loose, and rows whose key names no row of the parent table may be anywhere as well.
 
-Every question "may this run per shard?" is answered here. Each rule names the query that goes wrong
-without it, on two shards by MOD 2 (s0 = even and NULL, s1 = odd), a, b, c split by k, r a reference table.
+Every question "may this run per shard?" is answered here. Whether a source of another dialect than the
+query's computes a node alike is asked of `agreement`, and only by `Analysis`. Each rule names the query
+that goes wrong without it, on two shards by MOD 2 (s0 = even and NULL, s1 = odd), a, b, c split by k, r a
+reference table.
 """
 
 from __future__ import annotations
@@ -55,6 +57,7 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.tree import column_id, free_columns, plan_of, subplans
 from shardwise.planner.aggregates import is_order_sensitive
+from shardwise.planner.agreement import Disagreement, Known, agree
 from shardwise.planner.determinism import window_depends_on_order
 from shardwise.planner.equivalence import (
     NONE,
@@ -119,26 +122,73 @@ Distribution = Copied | Split | At | Merged
 class Analysis:
     """The distribution of every node of one statement, each computed once and kept with the node.
 
-    `types` knows every column of the statement, outer ones too: identities are unique.
+    `types` knows every column of the statement, outer ones too: identities are unique. `values` are those of
+    its parameters.
     """
 
-    def __init__(self, catalog: Catalog, types: Mapping[ColumnId, Output]) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        types: Mapping[ColumnId, Output],
+        values: Mapping[str, Any] | None = None,
+    ) -> None:
         self.catalog = catalog
         self.types = types
+        self.values = values or {}
         self._ctes: dict[str, Distribution] = {}
 
     def of(self, node: Node) -> Distribution:
         known: tuple[Mapping[str, Distribution], Distribution] | None = node.__dict__.get("_distribution")
         if known is None or known[0] != self._ctes:  # CTEs may be read from elsewhere than when it was asked
-            known = node.__dict__["_distribution"] = self._ctes, _distribution(node, self)
+            found = self._agreed(node, _distribution(node, self))
+            known = node.__dict__["_distribution"] = self._ctes, found
         return known[1]
+
+    def allows(self, node: Node, shards: Shards) -> bool:
+        """Whether the sources of all these shards compute the whole tree as the query's dialect does.
+
+        For what a pass puts below a Gather.
+        """
+        return self.disagreement(node, shards) is None
+
+    def disagreement(self, node: Node, shards: Shards) -> tuple[str, Disagreement] | None:
+        """A dialect of these shards' sources, and what it would compute otherwise; a Gather is its input."""
+        for dialect in self._foreign(shards):
+            found = agree(node, dialect, Known(self.types, self.values))
+            if isinstance(found, Disagreement):
+                return dialect, found
+        return None
+
+    def are_foreign(self, shards: Shards) -> bool:
+        """Whether a source of these shards speaks another dialect: what one shard has whole may be merged."""
+        return bool(self._foreign(shards))
+
+    def _agreed(self, node: Node, found: Distribution) -> Distribution:
+        """`found`, if every source of it agrees; of copies, those on sources that do.
+
+        What is on no shard (ANYWHERE) is asked about with whatever it is joined to.
+        """
+        shards = () if isinstance(found, Merged) else found.shards or ()
+        if not self._foreign(shards) or self.allows(node, shards):
+            return found
+        if isinstance(found, Copied):
+            native = tuple(s for s in shards if self.catalog.dialect_of_shard(s) == self.catalog.dialect)
+            return Copied(native) if native else MERGED
+        return MERGED
+
+    def _foreign(self, shards: Shards) -> frozenset[str]:
+        """The dialects of the shards' sources other than the query's."""
+        own = {self.catalog.dialect}
+        if self.catalog.dialects == own:
+            return frozenset()
+        return frozenset(self.catalog.dialect_of_shard(shard) for shard in shards) - own
 
     def equal(self, node: Node) -> Equivalence:
         return equivalence(node, self.types)
 
     def reading(self, name: str, distribution: Distribution) -> Analysis:
         """The same statement, where references to the CTE `name` have this distribution."""
-        inner = Analysis(self.catalog, self.types)
+        inner = Analysis(self.catalog, self.types, self.values)
         inner._ctes = {**self._ctes, name: distribution}
         return inner
 

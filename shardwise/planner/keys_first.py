@@ -40,6 +40,7 @@ from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.run_first import travels
 
 _SELECTIVE = 2
+_UNKNOWN = "keys of the other side"
 
 
 def keys_first(plan: Node, ctx: PlanContext) -> Node:
@@ -79,11 +80,24 @@ def _narrowed(node: Join, ctx: PlanContext, analysis: Analysis) -> Join:
     pair = _keys(node, few, many, ctx)
     if pair is None:
         return node
+    if analysis.are_foreign(where.shards) and not analysis.allows(
+        _asked_of_keys(many, pair[1]), where.shards
+    ):
+        return node
     condition = _condition(few, *pair, ctx)
     if condition is None:
         return node
     side = Filter(input=many, conjuncts=(condition,))
     return node.but(left=side) if many is node.left else node.but(right=side)
+
+
+def _asked_of_keys(many: Node, key: ColumnId) -> Node:
+    """The side as it would be narrowed, by keys that are not known yet."""
+    return Filter(input=many, conjuncts=(_in_keys(key, _UNKNOWN),))
+
+
+def _in_keys(key: ColumnId, name: str) -> exp.In:
+    return exp.In(this=column(key), expressions=[exp.Placeholder(this=name)])
 
 
 def _is_repeatable(side: Node) -> bool:
@@ -129,7 +143,7 @@ def _condition(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) ->
     early = ctx.firsts.add("keys", plan)
     bound = ctx.firsts.bound.get(early.name)
     if bound is None:
-        return exp.In(this=column(theirs), expressions=[exp.Placeholder(this=early.name)])
+        return _in_keys(theirs, early.name)
     if bound.rows is None or not travels(bound):
         return None
     keys = [row[0] for row in bound.rows if row[0] is not None]

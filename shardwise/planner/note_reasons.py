@@ -2,7 +2,8 @@
 
 It changes nothing but notes. A scan of all slots is asked why its predicates spare none; for every Gather of
 several shards the nodes over it are asked, from the nearest up to the first that would have to be pushed
-before the others.
+before the others. So is what stayed above one shard because its source, of another dialect, would compute it
+otherwise.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from shardwise.plan.tree import (
     subplans,
     walk,
 )
+from shardwise.planner.agreement import product
 from shardwise.planner.distribution import Analysis, Split
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import asked
@@ -56,7 +58,7 @@ def note_reasons(plan: Node, ctx: PlanContext) -> Node:
 
     def change(node: Node, over: tuple[Node, ...]) -> Node:
         if isinstance(node, Gather):
-            if len(node.shards) < 2:
+            if len(node.shards) < 2 and not analysis.are_foreign(node.shards):
                 return node
             notes = tuple(dict.fromkeys(_notes(node, over, analysis)))
             told = map_inputs(node, lambda n: _with_route_reasons(n, ctx))
@@ -91,15 +93,54 @@ def _explained(scan: Scan, conjuncts: tuple[exp.Expr, ...], ctx: PlanContext) ->
 
 def _notes(gather: Gather, over: tuple[Node, ...], analysis: Analysis) -> Iterator[Note]:
     for node in reversed(over):
-        if isinstance(node, Project | Keep) and not subplans(node):
-            continue
         if isinstance(node, Join) and node.lateral and isinstance(node.right, TableFunction):
             continue  # the repetition of an aggregate's rows
-        note = _note(node, gather, analysis)
+        note = _of_source(node, gather, analysis)
+        if (
+            note is None
+            and len(gather.shards) > 1
+            and (not isinstance(node, Project | Keep) or subplans(node))
+        ):
+            note = _note(node, gather, analysis)
         if note is not None:
             yield note
-        if not isinstance(node, Sort | Limit):
+        if not isinstance(node, Sort | Limit) and (note is not None or not isinstance(node, Project | Keep)):
             return
+
+
+def _of_source(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
+    """What a source of another dialect would compute otherwise. Of a node that is nothing there at all it is
+    told only where nothing else keeps it: one shard has all of its rows."""
+    if isinstance(node, Aggregate) and _is_split(gather):
+        return None
+    found = analysis.disagreement(node, gather.shards)
+    if found is None:
+        return None
+    dialect, disagreement = found
+    what = disagreement.what
+    if isinstance(what, Node):
+        if len(gather.shards) > 1:
+            return None
+        text = _WORDS.get(type(what), type(what).__name__)
+    else:
+        text = _text(what)
+    return Note(NotPushed.NOT_IN_AGREEMENT, f"{text}: {product(dialect)} {disagreement.why}")
+
+
+_WORDS: dict[type[Node], str] = {
+    Aggregate: "GROUP BY",
+    Cte: "WITH",
+    Distinct: "DISTINCT",
+    Filter: "WHERE",
+    Join: "join",
+    Limit: "LIMIT",
+    Project: "SELECT",
+    Raw: "a statement kept whole",
+    Recursive: "WITH RECURSIVE",
+    SetOp: "UNION, INTERSECT or EXCEPT",
+    Sort: "ORDER BY",
+    Window: "window",
+}
 
 
 def _note(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
@@ -146,9 +187,7 @@ def _note(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
 
 def _of_aggregate(node: Aggregate, gather: Gather, analysis: Analysis) -> Note:
     keys = ", ".join(name_text(k.name) for k in node.keys)
-    inner = gather.input
-    while isinstance(inner, Keep | Limit | Sort):
-        inner = inner.input
+    inner = _without_order(gather.input)
     if not isinstance(inner, Aggregate):
         return Note(
             NotPushed.AGGREGATE_NOT_SPLITTABLE,
@@ -163,6 +202,17 @@ def _of_aggregate(node: Aggregate, gather: Gather, analysis: Analysis) -> Note:
                 NotPushed.LOOSE_KEY, f"whole groups by {columns}: rows where it is NULL are on several shards"
             )
     return Note(NotPushed.GROUPS_SPAN_SHARDS, f"{_aggregate_of(keys)}: its rows are on several shards")
+
+
+def _is_split(gather: Gather) -> bool:
+    """Whether the shards give parts of groups."""
+    return isinstance(_without_order(gather.input), Aggregate)
+
+
+def _without_order(node: Node) -> Node:
+    while isinstance(node, Keep | Limit | Sort):
+        node = node.input
+    return node
 
 
 def _aggregate_of(keys: str) -> str:

@@ -32,7 +32,7 @@ class PlanContext:
 
     def analysis(self) -> Analysis:
         """Distributions of the statement's nodes."""
-        return Analysis(self.catalog, self.types)
+        return Analysis(self.catalog, self.types, self.parameters.values)
 
     def learn(self, tree: Node) -> None:
         """Registers the columns of a tree that was just made, with their types. Identities are unique."""

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
+from sqlglot import exp
+
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import Cte, Filter, Gather, Local, Node, Raw, Recursive, Scan
 from shardwise.plan.tree import (
@@ -48,7 +50,7 @@ def _place(node: Node, ctx: PlanContext, analysis: Analysis, names: Iterator[str
     if alone and isinstance(where, Copied) and where.shards is not None and _reads_tables(node):
         return Gather(input=node, fragment=next(names), shards=where.shards[:1])
     if isinstance(node, Filter):
-        node = _divided(node, ctx)
+        node = _divided(node, ctx, analysis)
     if isinstance(node, Scan):
         raise InternalError(f"place_gathers: the scan of {node.table.name} stayed in the merge")
     if isinstance(node, Raw):
@@ -61,12 +63,21 @@ def _place(node: Node, ctx: PlanContext, analysis: Analysis, names: Iterator[str
     return map_expressions(node, lambda e: map_plans(e, below)) if node.subplans else node
 
 
-def _divided(node: Filter, ctx: PlanContext) -> Filter:
-    """What of a predicate needs only the input's rows stands below the rest, and may go with them."""
+def _divided(node: Filter, ctx: PlanContext, analysis: Analysis) -> Filter:
+    """What of a predicate needs only the input's rows stands below the rest, and may go with them.
+
+    So does what the input's sources compute alike, where they do not all of it.
+    """
     mine = node.input.output_ids
-    below, above = parted(
-        node.conjuncts, lambda c: columns_in(c) <= mine and not any(plans_in(c)) and is_movable(c, ctx)
-    )
+    where = analysis.of(node.input)
+    shards = where.shards or () if isinstance(where, Split | Copied) else ()
+
+    def goes(conjunct: exp.Expr) -> bool:
+        if not columns_in(conjunct) <= mine or any(plans_in(conjunct)) or not is_movable(conjunct, ctx):
+            return False
+        return analysis.allows(Filter(input=node.input, conjuncts=(conjunct,)), shards)
+
+    below, above = parted(node.conjuncts, goes)
     if not below or not above:
         return node
     return node.but(input=Filter(input=node.input, conjuncts=below), conjuncts=above)

@@ -14,24 +14,29 @@ from __future__ import annotations
 
 from shardwise.plan.nodes import Distinct, Gather, Node, SetOp
 from shardwise.plan.tree import rewrite
+from shardwise.planner.distribution import Analysis
 from shardwise.planner.pass_context import PlanContext
 
 
 def push_distinct(plan: Node, ctx: PlanContext) -> Node:
     def change(node: Node) -> Node:
         if isinstance(node, Distinct) and isinstance(node.input, Gather):
-            below = _distinct(node.input, node)
+            below = _distinct(node.input, node, analysis)
             return node if below is node.input else node.but(input=below)
         if isinstance(node, SetOp) and not node.all:
-            arms = tuple(_distinct(a, Distinct(input=a)) if isinstance(a, Gather) else a for a in node.arms)
+            arms = tuple(
+                _distinct(a, Distinct(input=a), analysis) if isinstance(a, Gather) else a for a in node.arms
+            )
             return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
         return node
 
+    analysis = ctx.analysis()
     return rewrite(plan, change) if plan.kinds & {Distinct, SetOp} else plan
 
 
-def _distinct(gather: Gather, like: Distinct) -> Gather:
+def _distinct(gather: Gather, like: Distinct, analysis: Analysis) -> Gather:
     inner = gather.input
-    if isinstance(inner, Distinct):
+    distinct = like.but(input=inner)
+    if isinstance(inner, Distinct) or not analysis.allows(distinct, gather.shards):
         return gather
-    return gather.but(input=like.but(input=inner))
+    return gather.but(input=distinct)

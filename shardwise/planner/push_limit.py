@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Limit, Node, Project, SetOp, Sort
 from shardwise.plan.tree import column, column_id, columns_in, plans_in, replace_columns, rewrite
+from shardwise.planner.distribution import Analysis
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.pass_context import PlanContext
 
@@ -32,28 +33,32 @@ def push_limit(plan: Node, ctx: PlanContext) -> Node:
         bound = _bound(node, ctx)
         if bound is None:
             return node
-        below = _bounded(node.input, bound)
+        below = _bounded(node.input, bound, analysis)
         return node if below is node.input else node.but(input=below)
 
+    analysis = ctx.analysis()
     return rewrite(plan, change) if Limit in plan.kinds else plan
 
 
-def _bounded(node: Node, bound: int, keys: Sort | None = None) -> Node:
+def _bounded(node: Node, bound: int, analysis: Analysis, keys: Sort | None = None) -> Node:
     """`node`, of which only the first `bound` rows (in the order of `keys`) will be read."""
     if isinstance(node, Sort) and keys is None:
         if any(is_volatile(k.expr) or any(True for _ in plans_in(k.expr)) for k in node.keys):
             return node
-        below = _bounded(node.input, bound, node)
+        below = _bounded(node.input, bound, analysis, node)
         return node if below is node.input else node.but(input=below)
-    if isinstance(node, Gather) and len(node.shards) > 1 and not isinstance(node.input, Limit):
+    if isinstance(node, Gather) and not isinstance(node.input, Limit):
+        if len(node.shards) == 1 and not analysis.are_foreign(node.shards):
+            return node
         if keys is not None and any(columns_in(k.expr) - node.output_ids for k in keys.keys):
             return node  # ordered by an outer row, which the shards do not see
         inner: Node = node.input if keys is None else keys.but(input=node.input)
-        return node.but(input=Limit(input=inner, count=exp.Literal.number(bound)))
+        limit = Limit(input=inner, count=exp.Literal.number(bound))
+        return node.but(input=limit) if analysis.allows(limit, node.shards) else node
     if isinstance(node, SetOp) and node.kind == "union" and node.all:
         if keys is not None and not _compared_alike(node, keys):
             return node
-        arms = tuple(_bounded(arm, bound, _over(arm, node, keys)) for arm in node.arms)
+        arms = tuple(_bounded(arm, bound, analysis, _over(arm, node, keys)) for arm in node.arms)
         return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
     if isinstance(node, Project) and not any(
         is_volatile(i.expr) or i.expr.find(exp.Subquery) for i in node.items
@@ -61,10 +66,10 @@ def _bounded(node: Node, bound: int, keys: Sort | None = None) -> Node:
         order = _through(keys, {ColumnId(node.rel, i.name): i.expr for i in node.items})
         if keys is not None and order is None:
             return node
-        below = _bounded(node.input, bound, order)
+        below = _bounded(node.input, bound, analysis, order)
         return node if below is node.input else node.but(input=below)
     if isinstance(node, Aggregate) and keys is not None:
-        return _groups(node, bound, keys)
+        return _groups(node, bound, analysis, keys)
     return node
 
 
@@ -77,7 +82,7 @@ def _through(keys: Sort | None, by: dict[ColumnId, exp.Expr]) -> Sort | None:
     return keys.but(keys=tuple(k._replace(expr=replace_columns(k.expr, by)) for k in keys.keys))
 
 
-def _groups(node: Aggregate, bound: int, keys: Sort) -> Node:
+def _groups(node: Aggregate, bound: int, analysis: Analysis, keys: Sort) -> Node:
     """Parts of groups may be cut only by an order of all their columns: then a group is cut on every shard or
     on none.
 
@@ -91,7 +96,7 @@ def _groups(node: Aggregate, bound: int, keys: Sort) -> Node:
     sorted_by = {column_id(k.expr) for k in keys.keys}
     if order is None or sorted_by != by.keys() or len(gather.input.keys) != len(node.keys):
         return node
-    below = _bounded(gather, bound, order)
+    below = _bounded(gather, bound, analysis, order)
     return node if below is gather else node.but(input=below)
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog
+from shardwise.errors import InternalError
 from shardwise.plan.nodes import Cte, Gather, Join, Local, Node, Raw, Recursive, Scan, TableFunction
-from shardwise.plan.partitions import ShardTexts, physical_text
+from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
 from shardwise.plan.run import Expected, Fragment, Merge, Plan
 from shardwise.plan.sql import stream_names, to_query
 from shardwise.plan.tree import walk
+from shardwise.planner.agreement import Agreed, Known, agree
 from shardwise.planner.narrow_keys import narrowed
 from shardwise.planner.pass_context import PlanContext
 
@@ -52,12 +55,24 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     shown = stream_names(inner) if names is None else tuple(names)
     catalog: Catalog = ctx.catalog
 
+    known = Known(ctx.types, ctx.parameters.values)
+    own = names if not is_raw else None
+
+    def texts(tree: Node, dialect: str) -> ShardTexts:
+        if dialect == catalog.dialect:
+            written = query if tree is inner else to_query(tree, _no_leaf, own)
+        else:
+            written = to_query(_for(tree, dialect, known), _no_leaf, own)
+        return ShardTexts(written, catalog, slots, SYNTAXES[dialect])
+
     def make_text() -> Callable[[str], str]:
         for_shard = narrowed(inner, catalog, ctx.parameters) if len(gather.shards) > 1 else None
-        if for_shard is None:
-            return ShardTexts(query, catalog, slots).text
-        own = names if not is_raw else None
-        return lambda shard: ShardTexts(to_query(for_shard(shard), _no_leaf, own), catalog, slots).text(shard)
+        if for_shard is not None:
+            return lambda shard: texts(for_shard(shard), catalog.dialect_of_shard(shard)).text(shard)
+        if catalog.dialects == {catalog.dialect}:
+            return texts(inner, catalog.dialect).text
+        of_dialect = cache(lambda dialect: texts(inner, dialect))
+        return lambda shard: of_dialect(catalog.dialect_of_shard(shard)).text(shard)
 
     return Fragment(
         name=gather.fragment,
@@ -71,6 +86,14 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     )
 
 
+def _for(tree: Node, dialect: str, known: Known) -> Node:
+    """The tree in a source's own expressions; that it can be written so was asked when it was put there."""
+    found = agree(tree, dialect, known)
+    if not isinstance(found, Agreed):
+        raise InternalError(f"a fragment has what its source does not compute alike: {found.why}")
+    return found.node
+
+
 def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, ...]]:
     """What a fragment's scans take for granted: the types of the columns they read, where declared."""
     scans = []
@@ -82,7 +105,7 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
 
     def expects(shard: str) -> tuple[Expected, ...]:
         return tuple(
-            Expected(physical_text(name), read)
+            Expected(SYNTAXES[catalog.dialect_of_shard(shard)].table(name), read)
             for scan, read in scans
             for name in catalog.partitions(scan.table, shard, scan.slots)
         )

@@ -9,6 +9,9 @@ Which partials, and what finishes them, says `aggregates`. What has no partials 
 well, and the merge repeats each row as often as it occurred. Grouping sets are made in the merge, over groups
 of their union; HAVING stays above: SELECT g FROM t GROUP BY g HAVING count(*) > 1 is true of no shard's part
 of a group.
+
+Sources of another dialect must compute the partials as the query's does; then even an aggregate of one shard,
+whose result they would compute otherwise (avg), is split.
 """
 
 from __future__ import annotations
@@ -19,21 +22,24 @@ from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, 
 from shardwise.plan.tree import column, columns_in, plans_in, rewrite, same
 from shardwise.planner.aggregates import Combined, combine, is_aggregate
 from shardwise.planner.bind.scope import unique_names
-from shardwise.planner.distribution import is_fragile
+from shardwise.planner.distribution import Analysis, is_fragile
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.pass_context import PlanContext
 
 
 def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
     def change(node: Node) -> Node:
-        if isinstance(node, Aggregate) and isinstance(node.input, Gather) and len(node.input.shards) > 1:
-            return _split(node, node.input, ctx) or node
+        if isinstance(node, Aggregate) and isinstance(node.input, Gather):
+            shards = node.input.shards
+            if len(shards) > 1 or analysis.are_foreign(shards):
+                return _split(node, node.input, ctx, analysis) or node
         return node
 
+    analysis = ctx.analysis()
     return rewrite(plan, change) if Aggregate in plan.kinds else plan
 
 
-def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
+def _split(node: Aggregate, gather: Gather, ctx: PlanContext, analysis: Analysis) -> Node | None:
     calls = [item.expr for item in node.calls if is_aggregate(item.expr)]
     everything = [*calls, *(k.expr for k in node.keys)]
     if any(columns_in(e) - gather.output_ids for e in everything):
@@ -63,6 +69,8 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext) -> Node | None:
         by[combined.count] = names[-1]
     partial = Aggregate(input=gather.input, rel=rel, keys=tuple(keys), calls=tuple(partials))
     ctx.learn(partial)
+    if not analysis.allows(partial, gather.shards):
+        return None
     below: Node = gather.but(input=partial)
     repeated = None
     if combined.expand:

@@ -367,3 +367,20 @@ def test_a_catalog_in_python():
     )
     assert catalog.table("T").columns[0].name == "a"
     assert parse(catalog.to_sql()) == catalog
+
+
+def test_each_source_has_a_dialect_families_without_being_made():
+    catalog = parse("""
+        CREATE CATALOG x DIALECT duckdb;
+        CREATE SOURCE f{n} FOR n IN 0-9999 URL 'sqlite:////srv/f{n}.db';
+        CREATE SOURCE t_{tenant} FOR EACH tenant URL 'sqlite:////srv/t/{tenant}.db';
+        CREATE SOURCE d URL 'duckdb:////srv/d.duckdb';
+        CREATE SOURCE embedded DIALECT mysql;
+        CREATE SHARD m{n} FOR n IN 0-9 ON f{n};
+    """)
+    assert catalog.dialects == {"sqlite", "duckdb", "mysql"}
+    wanted = {"f7": "sqlite", "t_acme": "sqlite", "d": "duckdb", "embedded": "mysql"}
+    assert {name: catalog.dialect_of(name) for name in wanted} == wanted
+    assert catalog._source_cache.keys().isdisjoint(wanted)
+    assert [catalog.dialect_of_shard(name) for name in ("m3", "f11", "d")] == ["sqlite", "sqlite", "duckdb"]
+    assert parse("CREATE CATALOG x DIALECT duckdb;").dialects == {"duckdb"}

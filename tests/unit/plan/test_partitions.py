@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import duckdb
 import pytest
 from sqlglot import exp
@@ -10,7 +12,7 @@ from shardwise.catalog.language import parse
 from shardwise.catalog.model import Catalog, SlotSet, Table
 from shardwise.errors import InternalError
 from shardwise.plan import nodes as n
-from shardwise.plan.partitions import ShardTexts, shard_text, slots_of
+from shardwise.plan.partitions import SQLITE, ShardTexts, shard_text, slots_of
 from shardwise.plan.sql import to_query
 from shardwise.plan.sql.sources import RAW
 from shardwise.plan.tree import subplan
@@ -172,3 +174,42 @@ def test_the_query_may_be_copied_and_is_not_changed() -> None:
 def test_a_table_that_the_catalog_lacks_is_our_bug() -> None:
     with pytest.raises(InternalError, match="no table of the catalog"):
         shard_text(to_query(ORDERS, no_leaf), Catalog(), "db_0", {})
+
+
+LITE = parse("""
+CREATE SOURCE s{n} FOR n IN 0-1 URL 'sqlite:///s{n}.db';
+CREATE SHARDING by_k USING MOD 4 AS n ON s{n // 2};
+CREATE SHARDING spare USING MOD 1 ON s0;
+ATTACH TABLE t (k BIGINT, "Group" VARCHAR, "order" VARCHAR) SHARD BY by_k (k) NAMED 't_{n}';
+ATTACH TABLE u (k BIGINT, "it's" VARCHAR) SHARD BY by_k (k);
+""")
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "slots", "expected"),
+    [
+        ("u", "k", None, "SELECT u.k FROM u"),
+        (
+            "t",
+            "k Group order",
+            None,
+            (
+                'SELECT t.k, t."Group", t."order" FROM (SELECT k, t_0."Group", t_0."order" FROM t_0 '
+                'UNION ALL SELECT k, t_1."Group", t_1."order" FROM t_1) AS t'
+            ),
+        ),
+        ("t", "k _table", 1, "SELECT t.k, t._table FROM (SELECT k, 't_0' AS _table FROM t_0) AS t"),
+        ("t", "k Group", 0, 'SELECT t.k, t."Group" FROM (SELECT NULL AS k, NULL AS "Group" WHERE 0) AS t'),
+    ],
+)
+def test_sqlite_is_written_its_own_way(
+    table: str, columns: str, slots: SlotSet | None, expected: str
+) -> None:
+    """A quoted name that SQLite does not know is a text to it: it is never written alone."""
+    query = to_query(scan(table, table, columns, catalog=LITE), no_leaf)
+    text = ShardTexts(query, LITE, {table: slots}, SQLITE).text("s0")
+    assert text == expected
+    with sqlite3.connect(":memory:") as con:
+        for name in ("u", "t_0", "t_1"):
+            con.execute(f'CREATE TABLE {name} (k, "Group", "order", "it\'s")')
+        assert con.execute(text).fetchall() == []

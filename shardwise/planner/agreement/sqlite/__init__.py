@@ -1,0 +1,1 @@
+"""The duckdb dialect on SQLite."""
