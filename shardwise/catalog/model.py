@@ -36,6 +36,7 @@ from shardwise.catalog.tables import (
     ShardedWith,
     ShardKey,
     Single,
+    Stored,
     Table,
     View,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "SlotSet",
     "Source",
     "SourceFamily",
+    "Stored",
     "Table",
     "View",
 ]

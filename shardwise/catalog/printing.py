@@ -305,6 +305,8 @@ def _column(column: Column, *, is_key: bool = False) -> str:
         text += f" DEFAULT {column.default}"
     if column.collation is not None:
         text += f" COLLATE {_name(column.collation)}"
+    if column.stored is not None:
+        text += f" {column.stored}"
     return text
 
 

@@ -28,6 +28,7 @@ from shardwise.catalog.tables import (
     ShardedWith,
     ShardKey,
     Single,
+    Stored,
     Table,
     View,
 )
@@ -126,6 +127,8 @@ def _sharded(place: Node, also: list[Node], text: Text, dialect: str) -> Sharded
     for part in _split(child(place, 1)):
         if len(part) > 2 and str(part[-1]).upper() == "VIRTUAL":
             column = _column(part[:-1], text, _Columns())
+            if column.stored is not None:
+                raise text.error(part[-2], "a VIRTUAL column is stored nowhere", hint="Leave it out")
             virtual.append(column)
             parts.append(exp.column(exp.to_identifier(column.name)))
         else:
@@ -231,14 +234,16 @@ def _key_names(group: Node | Token, text: Text) -> tuple[str, ...]:
     return tuple(names)
 
 
-_AFTER_TYPE = frozenset({"NOT", "NULL", "PRIMARY", "UNIQUE", "DEFAULT", "COLLATE"})
+_AFTER_TYPE = frozenset({"NOT", "NULL", "PRIMARY", "UNIQUE", "DEFAULT", "COLLATE", "EPOCH", "JULIAN"})
+_UNITS = ("SECONDS", "MILLISECONDS", "MICROSECONDS")
 _NO_CLAUSE = frozenset(
     {"CHECK", "REFERENCES", "GENERATED", "AS", "AUTO_INCREMENT", "AUTOINCREMENT", "COMMENT", "ON"}
 )
 
 
 def _column(part: Part, text: Text, into: _Columns) -> Column:
-    """name type [NOT NULL | NULL] [PRIMARY KEY] [UNIQUE] [DEFAULT expression] [COLLATE name]."""
+    """name type [NOT NULL | NULL] [PRIMARY KEY] [UNIQUE] [DEFAULT expression] [COLLATE name]
+    [EPOCH [SECONDS | MILLISECONDS | MICROSECONDS] | JULIAN]."""
     first = part[0]
     if not isinstance(first, Token) or not _is_name(first):
         raise text.error(first, "expected the name of a column")
@@ -270,17 +275,24 @@ def _column_clause(part: Part, at: int, column: Column, text: Text, into: _Colum
         return at + 1, column
     if word == "COLLATE" and at + 1 < len(part) and isinstance(part[at + 1], Token):
         return at + 2, replace(column, collation=plain(part[at + 1]))  # type: ignore[arg-type]
+    if word in ("EPOCH", "JULIAN"):
+        if column.stored is not None:
+            raise text.error(part[at], "a column is stored in one way", hint=f"Leave {word} out")
+        if word == "JULIAN":
+            return at + 1, replace(column, stored=Stored.JULIAN)
+        unit = after if after in _UNITS else "SECONDS"
+        return at + 1 + (after in _UNITS), replace(column, stored=Stored(f"EPOCH {unit}"))
     if word == "DEFAULT" and at + 1 < len(part):
         end = next(
             (n for n in range(at + 2, len(part)) if _word(part[n]) in _AFTER_TYPE | _NO_CLAUSE), len(part)
         )
         return end, replace(column, default=text.slice(part[at + 1], part[end - 1]))
     if word in _NO_CLAUSE:
-        hint = "The catalog holds a column's type, NOT NULL, DEFAULT, COLLATE, PRIMARY KEY and UNIQUE"
+        kept = "type, NOT NULL, DEFAULT, COLLATE, PRIMARY KEY, UNIQUE, EPOCH and JULIAN"
+        hint = f"The catalog holds a column's {kept}"
         raise text.error(part[at], f"{word} is not kept in the catalog", hint=hint)
-    raise text.error(
-        part[at], f"expected NOT NULL, NULL, PRIMARY KEY, UNIQUE, DEFAULT or COLLATE after {word}"
-    )
+    wanted = "NOT NULL, NULL, PRIMARY KEY, UNIQUE, DEFAULT, COLLATE, EPOCH or JULIAN"
+    raise text.error(part[at], f"expected {wanted} after {word}")
 
 
 def _expression(part: Part, text: Text, dialect: str) -> exp.Expr:

@@ -31,7 +31,7 @@ from shardwise.catalog.tables import (
     View,
 )
 from shardwise.catalog.templates import Template
-from shardwise.catalog.types import DIALECTS, Family, read_type, similar_types
+from shardwise.catalog.types import DIALECTS, Family, read_type, similar_types, type_family
 from shardwise.errors import CatalogError
 
 # ------------------------------------------------------------------ tables
@@ -89,6 +89,7 @@ def _check_columns(
             checker.fail(f'column "{column.name}" is twice in table "{table}"', at=column.name)
         seen.add(column.name.casefold())
         _check_type(checker, column)
+        _check_stored(checker, column)
         if column.default is not None:
             _check_default(checker, column)
     for key in unique:
@@ -118,6 +119,23 @@ def _check_type(checker: Checker, column: Column) -> None:
     close = similar_types(column.type, dialect)
     hint = f"Did you mean {' or '.join(close)}?" if close else f"Write a type of the {dialect} dialect"
     checker.fail(f'"{column.type}" is not a type', at=word, hint=hint)
+
+
+def _check_stored(checker: Checker, column: Column) -> None:
+    if column.stored is None:
+        return
+    families = {type_family(column.type, each) for each in (checker.catalog.dialect, *DIALECTS)}
+    if families.isdisjoint(_MOMENTS):
+        word = column.stored.split()[0]
+        hint = (
+            f"{word} is for DATE, TIMESTAMP and TIMESTAMPTZ: it says how a file without such types holds them"
+        )
+        checker.fail(
+            f'column "{column.name}" is {column.type}, and {word} is no way to store it', at=word, hint=hint
+        )
+
+
+_MOMENTS = frozenset((Family.DATE, Family.TIMESTAMP, Family.TIMESTAMPTZ))
 
 
 def _is_sqlite_about(checker: Checker) -> bool:
@@ -161,6 +179,7 @@ def _check_sharded(checker: Checker, table: Table, placement: Sharded) -> None:
         checker.fail(f'"{sharding.name}" cannot place rows by a VIRTUAL column', at="VIRTUAL", hint=hint)
     for column in placement.virtual:
         _check_type(checker, column)
+        _check_stored(checker, column)
         if table.column(column.name):
             checker.fail(f'"{column.name}" is VIRTUAL and a column of "{table.full_name}"', at=column.name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from sqlglot import exp
 
@@ -11,7 +12,8 @@ from sqlglot import exp
 class Column:
     """A table's column. `type` is the type as written ("DECIMAL(12,2)"), printed back unchanged.
 
-    `default` is SQL text of the table's own dialect.
+    `default` is SQL text of the table's own dialect. `stored` says how a source without such a type (SQLite)
+    holds the values of a date or timestamp; as ISO text if it does not say.
     """
 
     name: str
@@ -19,6 +21,16 @@ class Column:
     nullable: bool = True
     collation: str | None = None
     default: str | None = None
+    stored: Stored | None = None
+
+
+class Stored(StrEnum):
+    """A date or timestamp as a number: what has passed since 1970 in UTC, or a Julian day (SQLite's REAL)."""
+
+    SECONDS = "EPOCH SECONDS"
+    MILLISECONDS = "EPOCH MILLISECONDS"
+    MICROSECONDS = "EPOCH MICROSECONDS"
+    JULIAN = "JULIAN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,9 +165,13 @@ class ChunkReading:
         reader = self._reader
         tasks, types = [], {}
         for request in requests:
-            tables = tuple((table, columns) for table, columns in request.expects)
+            # Plain tuples and texts: a worker knows no plan.
+            tables = tuple(
+                (table, tuple((c.name, c.type, c.stored and str(c.stored)) for c in columns))
+                for table, columns in request.expects
+            )
             for _, columns in tables:
-                for _, declared in columns:
+                for _, declared, _ in columns:
                     if declared not in types:
                         types[declared] = reader.normal_type(declared)
             location = reader.pool.location(request.source)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from shardwise.errors import OperationalError, Reason
+from shardwise.executor.backends.base import ReadColumn
 
 _INTEGERS: dict[pa.DataType, tuple[int, int]] = {
     **{pa.type_for_alias(f"int{bits}"): (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32, 64)},
@@ -49,8 +50,8 @@ _WHOLE: Mapping[str, tuple[int, int]] = {
 }
 
 
-Reads = tuple[str, tuple[tuple[str, str], ...]]
-"""As `Expected`: a physical table as SQL text, and the columns of it that are read, with declared types."""
+Reads = tuple[str, tuple[ReadColumn, ...]]
+"""As `Expected`: a physical table as SQL text, and the columns of it that are read."""
 
 
 class _Request(Protocol):
@@ -65,26 +66,27 @@ class _Request(Protocol):
 class _HasTables(Protocol):
     """What is asked of a source's connection."""
 
+    def version(self) -> object: ...
     def columns(self, table: str) -> tuple[tuple[str, str], ...]: ...
 
 
-Suits = Callable[[str, str, Callable[[str], str | None]], str | None]
+Suits = Callable[[str, ReadColumn, Callable[[str], str | None]], str | None]
 """A backend's `suits`."""
 
 
 class KnownTables:
     """What an open source has said of its tables, and what of it was found to be as the catalog says.
 
-    Each table is asked about once, before it is first read. Types that hold every value are not enough here:
-    a column must also compare, sort and group as its declared type does. So whole numbers may be narrower,
-    and decimals of one scale, but `'10' < '9'` (VARCHAR), `0.1::FLOAT <> 0.1` and an ENUM of another order
-    are drift. Threads may share it: at worst a table is asked about twice.
+    Each table is asked about once, before it is first read; again once the source's schema has changed, which
+    some products allow while it is open. Types that hold every value are not enough here: a column must also
+    compare, sort and group as its declared type does. So whole numbers may be narrower, and decimals of one
+    scale, but `'10' < '9'` (VARCHAR), `0.1::FLOAT <> 0.1` and an ENUM of another order are drift. Threads may
+    share it: at worst a table is asked about twice.
     """
 
     def __init__(self, suits: Suits) -> None:
         self._suits = suits
-        self._types: dict[str, dict[str, str]] = {}
-        self._good: dict[str, set[tuple[str, str]]] = {}
+        self._known = _Known(None)
 
     def check(self, connection: _HasTables, request: _Request, normal: Callable[[str], str | None]) -> None:
         """Raises for a column that the request reads and that is of another type than declared.
@@ -92,38 +94,59 @@ class KnownTables:
         `normal` gives a type as DuckDB writes it, or None. A table that is missing is left to the request
         itself; not so a column, for SQLite takes the quoted name of one that it has not for a text.
         """
+        if not request.expects:
+            return
+        known, version = self._known, connection.version()
+        if known.version != version:
+            known = self._known = _Known(version)
         for expected in request.expects:
             table, columns = expected
-            good = self._good.setdefault(table, set())
-            if not good.issuperset(columns):
-                self._compare(connection, request.shard, expected, normal)
+            good = known.good.setdefault(table, set())
+            if not good.issuperset(columns) and self._is_there(known, connection, table):
+                self._compare(known.types[table], request.shard, expected, normal)
                 good.update(columns)
 
+    @staticmethod
+    def _is_there(known: _Known, connection: _HasTables, table: str) -> bool:
+        """Whether the source has said what the table's columns are."""
+        if table not in known.types:
+            try:
+                columns = connection.columns(table)
+            except Exception:  # noqa: BLE001  the request meets it too, and says it with its own words
+                return False
+            if not columns:
+                return False
+            known.types[table] = {name.casefold(): type_ for name, type_ in columns}
+        return True
+
     def _compare(
-        self, connection: _HasTables, shard: str, expected: Reads, normal: Callable[[str], str | None]
+        self, types: Mapping[str, str], shard: str, expected: Reads, normal: Callable[[str], str | None]
     ) -> None:
         table, columns = expected
-        types = self._types.get(table)
-        if types is None:
-            try:
-                described = connection.columns(table)
-            except Exception:  # noqa: BLE001  the request meets it too, and says it with its own words
-                return
-            if not described:
-                return
-            types = {name.casefold(): type_ for name, type_ in described}
-            self._types[table] = types
-        for name, declared in columns:
+        for column in columns:
+            name, declared, _ = column
             found = types.get(name.casefold())
             if found is None:
                 raise missing(shard, name, table)
-            why = None if found == declared else self._suits(found, declared, normal)
+            why = self._suits(found, column, normal)
             if why is not None:
                 raise drift(shard, name, why, normal(declared) or declared, table=table)
 
 
-def suits(found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:
+class _Known:
+    """What holds for one version of a source's schema: columns' types by table, and those found good."""
+
+    def __init__(self, version: object) -> None:
+        self.version = version
+        self.types: dict[str, Mapping[str, str]] = {}
+        self.good: dict[str, set[ReadColumn]] = {}
+
+
+def suits(found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
     """`Backend.suits` for sources whose types are DuckDB's."""
+    _, declared, _ = column
+    if found == declared:
+        return None
     theirs, ours = normal(found), normal(declared)
     if theirs is None or ours is None or _compares_alike(theirs, ours):
         return None

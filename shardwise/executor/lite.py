@@ -8,13 +8,15 @@ transaction has lost commits. So nothing here opens the file itself, not even to
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-BUSY_MS = 5_000
+VERSION = sqlite3.sqlite_version_info
 
 
 class EngineError(NamedTuple):
@@ -33,16 +35,19 @@ def read(error: BaseException) -> EngineError:
     return EngineError(getattr(error, "sqlite_errorname", "") or "", str(error))
 
 
-def open_file(path: str, *, busy_ms: int = BUSY_MS) -> sqlite3.Connection:
-    """A connection that can only read `path`, for one thread at a time.
+def open_file(path: str, *, immutable: bool = False) -> sqlite3.Connection:
+    """A connection that can only read `path`; threads may share it one after another.
 
-    Raises sqlite3.Error for what is no database, or cannot be opened; the file is not made if it is missing.
+    Nothing is read yet: what is no database shows with the first statement. A connection never waits for
+    a lock (SQLITE_BUSY at once), for it could not be interrupted then. `immutable` is the caller's word that
+    nobody writes to the file: no locks, no files beside it.
     """
-    con = _connect(f"file:{quote(path)}?mode=ro", busy_ms)
+    whole = quote(os.fsencode(Path(path).absolute()))
+    uri = f"file://{whole}?mode=ro{'&immutable=1' if immutable else ''}"
+    con = _connect(uri)
     try:
         con.execute("PRAGMA query_only = 1")
         con.execute("PRAGMA trusted_schema = 0")
-        con.execute("PRAGMA schema_version").fetchone()  # reads the header: connecting alone does not
         con.set_authorizer(_authorize_reading)
     except BaseException:
         con.close()
@@ -52,13 +57,11 @@ def open_file(path: str, *, busy_ms: int = BUSY_MS) -> sqlite3.Connection:
 
 def open_memory() -> sqlite3.Connection:
     """A private database in memory."""
-    return _connect("file::memory:", 0)
+    return _connect("file::memory:")
 
 
-def _connect(uri: str, busy_ms: int) -> sqlite3.Connection:
-    return sqlite3.connect(
-        uri, uri=True, timeout=busy_ms / 1000, isolation_level=None, check_same_thread=False
-    )
+def _connect(uri: str) -> sqlite3.Connection:
+    return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
 
 
 def interrupt(con: sqlite3.Connection) -> None:
@@ -75,7 +78,19 @@ _READS = frozenset(
         sqlite3.SQLITE_TRANSACTION,
     )
 )
-_PRAGMAS = frozenset(("schema_version", "encoding", "table_xinfo", "table_list", "index_list", "index_xinfo"))
+_PRAGMAS = frozenset(
+    (
+        "encoding",
+        "index_info",
+        "index_list",
+        "index_xinfo",
+        "page_count",
+        "page_size",
+        "schema_version",
+        "table_list",
+        "table_xinfo",
+    )
+)
 _FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "fts3_tokenizer"))
 
 

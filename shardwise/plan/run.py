@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from shardwise.catalog.tables import Stored
 from shardwise.errors import InternalError, ProgrammingError
 from shardwise.plan.nodes import Node
 from shardwise.plan.route import Note, Route
@@ -31,11 +32,19 @@ class Batch(Protocol):
     def nbytes(self) -> int: ...
 
 
+class ExpectedColumn(NamedTuple):
+    """A column as the catalog declares it; `stored` is for sources that have no type like its own."""
+
+    name: str
+    type: str
+    stored: Stored | None = None
+
+
 class Expected(NamedTuple):
-    """A physical table that a request reads, as SQL text, and the columns it reads: (name, declared type)."""
+    """A physical table that a request reads, as SQL text, and the columns it reads of it."""
 
     table: str
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[ExpectedColumn, ...]
 
 
 class Request(NamedTuple):

@@ -12,7 +12,7 @@ from shardwise.errors import InternalError
 from shardwise.plan.nodes import Cte, Gather, Join, Local, Node, Raw, Recursive, Scan, TableFunction
 from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
-from shardwise.plan.run import Expected, Fragment, Merge, Plan
+from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan
 from shardwise.plan.sql import stream_names, to_query
 from shardwise.plan.tree import walk
 from shardwise.planner.agreement import Agreed, Known, agree
@@ -98,8 +98,8 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
     """What a fragment's scans take for granted: the types of the columns they read, where declared."""
     scans = []
     for scan in (node for node in walk(inner) if isinstance(node, Scan)):
-        types = {column.name: column.type for column in scan.table.columns or ()}
-        read = tuple((o.id.name, types[o.id.name]) for o in scan.columns if o.id.name in types)
+        declared = {c.name: ExpectedColumn(c.name, c.type, c.stored) for c in scan.table.columns or ()}
+        read = tuple(declared[o.id.name] for o in scan.columns if o.id.name in declared)
         if read:
             scans.append((scan, read))
 

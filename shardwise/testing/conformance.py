@@ -119,7 +119,7 @@ class BackendConformance:
         columns = connection.columns("numbers")
         assert [name for name, _ in columns] == ["id", "word"]
         for (_, found), declared in zip(columns, ("BIGINT", "VARCHAR"), strict=True):
-            assert self.backend.suits(found, declared, lambda type_: type_) is None
+            assert self.backend.suits(found, ("x", declared, None), lambda type_: type_) is None
 
     # -- rows ---------------------------------------------------------------------------------
 

@@ -47,6 +47,10 @@ Columns = tuple[tuple[str, str], ...]
 """Names and types, in order."""
 
 
+ReadColumn = tuple[str, str, str | None]
+"""As `plan.run.ExpectedColumn`: name, declared type, and how it is stored where that is said."""
+
+
 class SourceConnection(Protocol):
     """A connection for one request at a time; anyone may `interrupt` it, even after `close`.
 
@@ -55,6 +59,9 @@ class SourceConnection(Protocol):
     none (SQLite) converts each value to the wanted type, or raises DataError. Without it, rows come as the
     product has them.
     """
+
+    def version(self) -> object:
+        """Equal as long as what `columns` said still holds."""
 
     def columns(self, table: str) -> Columns:
         """A physical table's columns and what the product says of their types; none if there is no such
@@ -98,9 +105,9 @@ class Backend(Protocol):
     def open(self, location: Location, options: SourceOptions) -> OpenSource:
         """Opens a source, never making one; raises the driver's errors, or ours."""
 
-    def suits(self, found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:
-        """Whether a column that is `found` on the source will do for one that the catalog says is `declared`:
-        None, or what the message says it is ("VARCHAR") if its values do not compare, sort and group alike.
+    def suits(self, found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
+        """None if a column that the source says is `found` will do for what the catalog says it is; else what
+        the message says that it is ("VARCHAR"): its values would not compare, sort and group alike.
 
         `normal` gives a type as DuckDB writes it, None for what is none.
         """

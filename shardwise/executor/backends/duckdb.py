@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from shardwise.errors import Error, OperationalError, Reason, ShardUnavailable
 from shardwise.executor import duck, translate
-from shardwise.executor.backends.base import Columns, Location, SourceOptions
+from shardwise.executor.backends.base import Columns, Location, ReadColumn, SourceOptions
 from shardwise.executor.conform import suits
 
 
@@ -53,6 +53,9 @@ class DuckDBConnection:
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
+
+    def version(self) -> object:
+        return 0  # nobody else can write to the file while it is open
 
     def columns(self, table: str) -> Columns:
         return duck.bound(self._con, f"SELECT * FROM {table}")
@@ -112,8 +115,8 @@ class DuckDBBackend:
             )
         return DuckDBSource(duck.connect(str(path), settings(location, options), read_only=True))
 
-    def suits(self, found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:
-        return suits(found, declared, normal)
+    def suits(self, found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
+        return suits(found, column, normal)
 
     def translate_error(self, error: BaseException, location: Location) -> Error:
         return translate_error(error, location)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shardwise.errors import Error, ShardUnavailable
 from shardwise.executor import duck
-from shardwise.executor.backends.base import Location, SourceOptions
+from shardwise.executor.backends.base import Location, ReadColumn, SourceOptions
 from shardwise.executor.backends.duckdb import DuckDBSource, settings, translate_error
 from shardwise.executor.conform import suits
 
@@ -39,8 +39,8 @@ class ParquetBackend:
             duck.connect(":memory:", settings(location, options), setup=views, allowed_directories=allowed)
         )
 
-    def suits(self, found: str, declared: str, normal: Callable[[str], str | None]) -> str | None:
-        return suits(found, declared, normal)
+    def suits(self, found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
+        return suits(found, column, normal)
 
     def translate_error(self, error: BaseException, location: Location) -> Error:
         return translate_error(error, location)

@@ -4,8 +4,8 @@ Files, in reading order: `base.py` (a `Kind`: one type), `numbers.py`, `texts.py
 (which type is which kind), `decode.py` (rows → tuples or Arrow).
 """
 
-from shardwise.executor.cells.base import Kind, Misfit
+from shardwise.executor.cells.base import NUMBERS, Kind, Misfit
 from shardwise.executor.cells.decode import ENCODED, Decoder, MisfitError
 from shardwise.executor.cells.kinds import kind_of
 
-__all__ = ["ENCODED", "Decoder", "Kind", "Misfit", "MisfitError", "kind_of"]
+__all__ = ["ENCODED", "NUMBERS", "Decoder", "Kind", "Misfit", "MisfitError", "kind_of"]

@@ -33,6 +33,8 @@ class Kind:
     """
 
     native: ClassVar[frozenset[type]] = frozenset()
+    affinities: ClassVar[tuple[str, ...]] = ("TEXT", "NUMERIC", "BLOB")
+    """Of the columns that hold it, the best first. NUMERIC leaves text alone that looks like no number."""
 
     def __init__(self, name: str, arrow: pa.DataType) -> None:
         self.name = name
@@ -62,6 +64,8 @@ class Kind:
 
 
 NONE = type(None)
+WHOLE = ("INTEGER", "NUMERIC", "BLOB")
+NUMBERS = ("REAL", "NUMERIC", "INTEGER", "BLOB")
 
 
 def kinds_of(cells: Sequence[Any]) -> set[type]:

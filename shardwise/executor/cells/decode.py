@@ -43,6 +43,7 @@ class Decoder:
                 f"the source answered with {len(given)} columns, not {len(wanted)}",
                 reason=Reason.SCHEMA_DRIFT,
             )
+        self.wanted = wanted
         self.names = [name for name, _ in wanted]
         kinds = [kind_of(type_, zone) for _, type_ in wanted]
         self._kinds = [

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shardwise.executor.cells.base import NONE, Kind, Misfit, kinds_of
+from shardwise.executor.cells.base import NONE, NUMBERS, WHOLE, Kind, Misfit, kinds_of
 
 _EXACT = 1 << 53
 """Whole numbers up to here are exact as a REAL."""
@@ -20,6 +20,7 @@ class Whole(Kind):
     """TINYINT to BIGINT and their unsigned fellows. A REAL without a fraction is one too."""
 
     native = frozenset((int, NONE))
+    affinities = WHOLE
 
     def __init__(self, name: str, arrow: pa.DataType, low: int, high: int) -> None:
         super().__init__(name, arrow)
@@ -67,6 +68,7 @@ class Real(Kind):
     """DOUBLE. A whole number is one too where it is exact."""
 
     native = frozenset((float, NONE))
+    affinities = NUMBERS
 
     def one(self, cell: Any) -> float:
         if type(cell) is float:
@@ -104,6 +106,8 @@ class Single(Real):
 class Boolean(Kind):
     """0 and 1, as SQLite itself has them."""
 
+    affinities = WHOLE
+
     def one(self, cell: Any) -> bool:
         if type(cell) in (int, float) and cell in (0, 1):
             return bool(cell)
@@ -122,6 +126,8 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 class Exact(Kind):
     """DECIMAL(p, s). Text is exact; a REAL is the nearest decimal of 15 digits, if p is no more than that."""
+
+    affinities = ("TEXT", *NUMBERS)
 
     def __init__(self, precision: int, scale: int) -> None:
         super().__init__(f"DECIMAL({precision},{scale})", pa.decimal128(precision, scale))

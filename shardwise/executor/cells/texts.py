@@ -17,6 +17,7 @@ class Text(Kind):
     """VARCHAR. A number or a BLOB is none: the file compares and sorts it otherwise."""
 
     native = frozenset((str, NONE))
+    affinities = ("TEXT", "BLOB")
 
     def one(self, cell: Any) -> str:
         if type(cell) is not str:
@@ -31,6 +32,7 @@ class Bytes(Kind):
     """BLOB."""
 
     native = frozenset((bytes, NONE))
+    affinities = ("BLOB",)
 
     def one(self, cell: Any) -> bytes:
         if type(cell) is not bytes:
@@ -79,6 +81,8 @@ _UUID = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA
 
 class Member(Kind):
     """ENUM: one of its members, as text."""
+
+    affinities = ("TEXT", "BLOB")
 
     def __init__(self, name: str, members: Sequence[str]) -> None:
         index = pa.uint8() if len(members) <= 256 else pa.uint16() if len(members) <= 1 << 16 else pa.uint32()

@@ -1,5 +1,6 @@
 """Whatever catalog there is, its text reads back as an equal one."""
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -30,6 +31,7 @@ from shardwise.catalog.model import (
     Single,
     Source,
     SourceFamily,
+    Stored,
     Table,
     View,
 )
@@ -106,6 +108,10 @@ EVERYTHING = Catalog(
                 Column(name="id", type="BIGINT", nullable=False, default="nextval('q')"),
                 Column(name="primary", type="STRUCT(a INT, b VARCHAR[])"),
                 Column(name="c", type="ENUM('a', 'b')", collation="de", default="'a'"),
+                Column(name="epoch", type="DATE", stored=Stored.SECONDS, nullable=False),
+                Column(name="at ms", type="TIMESTAMP", stored=Stored.MILLISECONDS, default="now()"),
+                Column(name="at us", type="TIMESTAMPTZ", stored=Stored.MICROSECONDS),
+                Column(name="julian", type="TIMESTAMP", stored=Stored.JULIAN),
             ),
             primary_key=("id",),
             unique=(("c",), ("c", "primary")),
@@ -210,7 +216,8 @@ columns = st.builds(
     nullable=st.booleans(),
     collation=st.none() | names,
     default=defaults,
-)
+    stored=st.none() | st.sampled_from(Stored),
+).map(lambda each: each if each.type.startswith("TIMESTAMP") else replace(each, stored=None))
 values = st.one_of(
     st.integers(-1000, 1000),
     st.decimals(-100, 100, places=2, allow_nan=False),

@@ -1,0 +1,71 @@
+"""What a SQLite file says of a table's columns, and whether that will do for the catalog's types.
+
+SQLite's types are per value; a column has an *affinity*, which decides what is stored for what is given, and
+to what a comparison with the bare column converts the other side. A column of the wrong one would compare
+otherwise than the catalog's type, and nothing in the rows would show it: in a TEXT column `n > 9` is
+`n > '9'`. A column without a type (affinity BLOB), as views' expressions are, converts nothing: values of
+the right kind compare as they should, and others are told by their kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from shardwise.errors import NotSupportedError
+from shardwise.executor.backends.base import Columns, ReadColumn
+from shardwise.executor.backends.sqlite.file import FileConnection
+from shardwise.executor.cells import NUMBERS, kind_of
+
+_COLUMNS = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"
+
+
+def columns_of(file: FileConnection, schema: str, table: str) -> Columns:
+    """Names and declared types, those of generated columns too; none if there is no such table."""
+    return tuple(file.execute(_COLUMNS, (table, schema)).fetchall())
+
+
+def affinity(declared: str) -> str:
+    """A declared type's affinity, by the rules of SQLite's manual.
+
+    >>> affinity("VARCHAR(20)"), affinity("FLOATING POINT"), affinity("DATETIME"), affinity("")
+    ('TEXT', 'INTEGER', 'NUMERIC', 'BLOB')
+    """
+    name = declared.upper()
+    for part, found in _AFFINITIES:
+        if part in name:
+            return found
+    return "NUMERIC" if name.strip() else "BLOB"
+
+
+_AFFINITIES = (
+    ("INT", "INTEGER"),
+    ("CHAR", "TEXT"),
+    ("CLOB", "TEXT"),
+    ("TEXT", "TEXT"),
+    ("BLOB", "BLOB"),
+    ("REAL", "REAL"),
+    ("FLOA", "REAL"),
+    ("DOUB", "REAL"),
+)
+
+
+def suits(found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
+    """`Backend.suits`: by the affinity of the declared type `found`."""
+    _, declared, stored = column
+    return _suits(found, normal(declared) or declared, stored)
+
+
+@lru_cache(maxsize=4096)
+def _suits(found: str, declared: str, stored: str | None) -> str | None:
+    has = affinity(found)
+    shown = f"declared {found}" if found else "declared without a type"
+    try:
+        affinities = kind_of(declared).affinities
+    except NotSupportedError:
+        return f"{shown}, and a SQLite file has no values of {declared}"
+    if stored is not None:
+        affinities = ("REAL" if stored == "JULIAN" else "INTEGER", *NUMBERS)
+    if has in affinities:
+        return None
+    return f"{shown} (affinity {has}; a type of affinity {affinities[0]} would do)"
