@@ -33,6 +33,7 @@ class Reason(StrEnum):
     BUDGET = "budget"
     CANCELLED = "cancelled"
     SCATTER_REFUSED = "scatter-refused"
+    SCOPE = "scope"
     INTERNAL = "internal"
 
 

@@ -89,6 +89,10 @@ dialect-not-pruned: Predicates of this dialect do not prune yet
 Its comparisons differ from those that are known (letter case, trailing blanks, conversions), so nothing is
 concluded from them.
 -> Nothing in the statement; the answer is right, and all shards are asked.
+
+scope-shards: The connection's scope names these shards
+`SET SCOPE shard IN (…)` has split tables read on those shards only.
+-> RESET SCOPE, if all shards are to be asked.
 """
 )
 
@@ -272,6 +276,12 @@ Somebody asked for it: `cursor.cancel()`, a closed connection, Ctrl-C.
 scatter-refused: The statement goes to several shards, and `scatter` is "refuse"
 The connection or the statement allows only what one shard answers.
 -> Compare the shard key with a value, or allow it: `scatter="allow"`.
+
+scope: The connection's scope does not allow it, or cannot be applied
+The connection sees only the rows of its scope (SET SCOPE). A pinned one cannot leave it; a table that no key of
+the scope covers, or covers without saying whose its rows are, is not read rather than read whole.
+-> The message names the table and what is missing. `SHOW SCOPE` tells what is set; a pinned connection is told
+of further tables where it is made: `also_read`.
 
 internal: A bug in shardwise
 One of its own invariants does not hold. The message names the pass or part.

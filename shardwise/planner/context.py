@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from sqlglot import exp
 
+from shardwise.planner.scope import EVERYTHING, Scope
+
 _NOW = ("now", "current_timestamp", "transaction_timestamp", "get_current_timestamp")
 
 
@@ -16,12 +18,14 @@ class Context:
     """Named run-time values of one statement.
 
     `now` is the statement's one moment, aware of its zone; `user` what `current_user` gives;
-    `time_zone` the session's zone (IANA name), in which `current_date` and the like are meant.
+    `time_zone` the session's zone (IANA name), in which `current_date` and the like are meant; `scope` the
+    rows that the statement may see.
     """
 
     now: datetime = field(default_factory=lambda: datetime(1970, 1, 1, tzinfo=UTC))
     user: str = "shardwise"
     time_zone: str = "UTC"
+    scope: Scope = EVERYTHING
 
     def value_of(self, call: exp.Expr) -> exp.Expr | None:
         """The constant that a stable function of the duckdb dialect stands for; None if `call` is none.

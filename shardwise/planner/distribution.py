@@ -346,7 +346,7 @@ def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
         if key is not None:
             yield key
     nullable = {c.name.lower() for c in scan.table.columns or () if c.nullable}
-    for unique in _global_keys(scan.table, placement):
+    for unique in global_keys(scan.table, placement):
         # UNIQUE lets NULLs be: SELECT id, count(*) FROM t GROUP BY id has its NULL group on every shard.
         strength: Strength = "loose" if unique.lower() in nullable else "full"
         key = _plain_key(f"with {scan.table.name}.{unique}".lower(), scan, (unique,), strength)
@@ -373,7 +373,7 @@ def _plain_key(function: str, scan: Scan, names: tuple[str, ...], strength: Stre
     return Key(f"{function} ({families})", tuple(o.id for o in columns), strength)
 
 
-def _global_keys(table: Table, placement: Sharded) -> Iterator[str]:
+def global_keys(table: Table, placement: Sharded) -> Iterator[str]:
     """Columns whose value names one row in the whole database: what SHARD WITH children may refer to."""
     shard_key = {c.name.lower() for p in placement.keys[0].parts for c in p.find_all(exp.Column)}
     candidates = [*table.unique_across, *(k for k in (table.primary_key, *table.unique) if k)]

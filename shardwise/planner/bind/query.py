@@ -36,6 +36,7 @@ from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.context import Context
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.parameters import Parameters, literal_of
+from shardwise.planner.scope_values import Value
 
 LocalTables = Mapping[str, tuple[Output, ...]]
 
@@ -69,6 +70,7 @@ class Binder:
     ctes: Ctes = field(default_factory=dict)
     windows: dict[str, exp.Window] = field(default_factory=dict)
     views_open: tuple[str, ...] = ()
+    _scope_values: dict[tuple[str, type, Value], exp.Expr] = field(default_factory=dict)
 
     def query(self, ast: exp.Expr, outer: Scope | None) -> BoundQuery:
         """Any query expression."""
@@ -98,6 +100,13 @@ class Binder:
         )
         names = tuple(f"col{i}" for i in range(len(rows[0])))
         return BoundQuery(Values(rel=self.names.fresh("values"), names=names, rows=rows), names)
+
+    def scope_value(self, name: str, value: Value) -> exp.Expr:
+        """A value of the connection's scope as a parameter of that name, the same for all tables."""
+        known = (name, type(value), value)
+        if known not in self._scope_values:
+            self._scope_values[known] = self.parameters.bind_value(name, value)
+        return self._scope_values[known].copy()
 
     def named_window(self, window: exp.Expr) -> exp.Expr:
         """`OVER w` and `OVER (w ORDER BY …)` with the named window's parts filled in."""

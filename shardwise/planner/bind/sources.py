@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from shardwise.catalog.model import Table, View
-from shardwise.errors import NotSupportedError, Reason, UnknownName, Unplannable
+from shardwise.errors import NotSupportedError, Position, Reason, UnknownName, Unplannable
 from shardwise.plan.nodes import ColumnId, Join, JoinKind, Local, Node, Output, Scan, TableFunction
 from shardwise.plan.route import Route
 from shardwise.plan.tree import column, conjuncts, free_columns
@@ -26,6 +26,7 @@ from shardwise.planner.bind.scope import (
     position_of,
     unique_names,
 )
+from shardwise.planner.bind.scoping import scoped
 from shardwise.planner.bind.unmodelled import Unmodelled
 
 if TYPE_CHECKING:
@@ -274,14 +275,27 @@ def _local(binder: Binder, name: str, outputs: tuple[Output, ...], ast: exp.Tabl
 
 
 def _scan(binder: Binder, table: Table, ast: exp.Table) -> FromItem:
+    position = position_of(ast)
+    scan = _scan_of(binder, table, ast.alias or table.name, position)
+    hidden = tuple(o for o in scan.columns if o.id.name in HIDDEN and table.column(o.id.name) is None)
+    shown = tuple(o for o in scan.columns if o not in hidden)
+    node = scoped(binder, scan, position, lambda t: _scan_of(binder, t, t.name, position))
+    item = _renamed(node, tuple(o.id for o in shown), ast, table.name)
+    extra = tuple(Named(o.id.name, column(o.id)) for o in hidden)
+    relation = replace(item.relations[0], hidden=extra, schema=table.schema)
+    return FromItem(node, (relation,), item.star)
+
+
+def _scan_of(binder: Binder, table: Table, name: str, position: Position | None) -> Scan:
+    """The scan of a whole table, its hidden columns after its own."""
     if table.columns is None:
         raise NotSupportedError(
             f'the columns of table "{table.name}" are not known',
             reason=Reason.CATALOG,
             hint="List them in the catalog, or read them off the sources: shardwise catalog import",
-            position=position_of(ast),
+            position=position,
         )
-    rel = binder.names.fresh(ast.alias or table.name)
+    rel = binder.names.fresh(name)
     columns = tuple(Output(ColumnId(rel, c.name), c.type, c.collation) for c in table.columns)
     hidden = tuple(
         Output(ColumnId(rel, name), "VARCHAR")
@@ -289,11 +303,8 @@ def _scan(binder: Binder, table: Table, ast: exp.Table) -> FromItem:
         if name not in {c.name.lower() for c in table.columns}
     )
     homes = binder.catalog.homes(table)
-    node = Scan(table=table, rel=rel, columns=columns + hidden, route=Route(shards=homes, total=len(homes)))
-    item = _renamed(node, tuple(o.id for o in columns), ast, table.name)
-    extra = tuple(Named(o.id.name, column(o.id)) for o in hidden)
-    relation = replace(item.relations[0], hidden=extra, schema=table.schema)
-    return FromItem(node, (relation,), item.star)
+    route = Route(shards=homes, total=len(homes))
+    return Scan(table=table, rel=rel, columns=columns + hidden, route=route)
 
 
 def _renamed(node: Node, ids: tuple[ColumnId, ...], ast: exp.Expr, name: str) -> FromItem:

@@ -1,0 +1,113 @@
+"""A scan in the connection's scope: whatever reads a table, reads it through this.
+
+    Scan orders           =>   Filter orders.tenant = $scope_tenant
+                               └─ Scan orders on s1
+
+    Scan items                 Semi join items.order_id = orders.id           (SHARD WITH orders)
+                          =>   ├─ Scan items
+                               └─ Filter orders.tenant = $scope_tenant
+                                  └─ Scan orders on s1
+
+Sound: the one place that makes scans makes them so, under everything, so that no join, view or subquery meets a
+row out of scope. Values are parameters, of names that the statement does not have, and of the column's own type: a
+shard applies them while it reads. Shards that can have no such row are left out here and not by a pass: no text
+that is made of the tree may name them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Column, Reference, Single, Table
+from shardwise.catalog.shardings import SlotSet, full
+from shardwise.errors import Position, Reason, Unplannable
+from shardwise.plan.nodes import Empty, Filter, Join, Node, Scan
+from shardwise.plan.route import Note, Route
+from shardwise.plan.tree import column
+from shardwise.planner.coverage import ByKey, ByParent, Refused, coverage
+from shardwise.planner.scope import ScopeKey
+from shardwise.planner.scope_slots import slots_in, visible_shards
+from shardwise.planner.scope_values import Value
+
+if TYPE_CHECKING:
+    from shardwise.planner.bind.query import Binder
+
+MakeScan = Callable[[Table], Scan]
+
+
+def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: MakeScan) -> Node:
+    """The scan as the scope lets it be read; `make_scan` makes that of a parent."""
+    scope = binder.context.scope
+    if not scope:
+        return scan
+    found = coverage(scope, binder.catalog, scan.table)
+    match found:
+        case Refused(why=why, hint=hint):
+            raise Unplannable(why, hint=hint, position=position, reason=Reason.SCOPE)
+        case ByParent(parent=parent, column=name, parent_column=parent_name):
+            above = make_scan(parent)
+            equal = exp.EQ(this=_column(scan, name), expression=_column(above, parent_name))
+            right = scoped(binder, above, position, make_scan)
+            left = _beside(scan, right, is_pinned=scope.is_pinned)
+            return Join(kind="semi", left=left, right=right, on=(equal,)) if isinstance(left, Scan) else left
+        case ByKey(columns=columns):
+            slots = slots_in(found, binder.catalog, scan.table)
+            below = _on_shards(binder, scan, slots)
+            tests = tuple(_test(binder, scan, key, of, values) for key, of, values in columns)
+            return Filter(input=below, conjuncts=tests) if isinstance(below, Scan) else below
+    return _on_shards(binder, scan, None)
+
+
+def _on_shards(binder: Binder, scan: Scan, slots: SlotSet | None) -> Node:
+    """The scan of `slots` (None: all), on the scope's shards."""
+    scope, catalog = binder.context.scope, binder.catalog
+    shards = scan.route.shards
+    sharding = catalog.sharding_of(scan.table)
+    why: tuple[Note, ...] = ()
+    if sharding is not None and slots is not None and slots != full(sharding.function.size):
+        owners = set(sharding.shards_of(slots))
+        shards = tuple(shard for shard in shards if shard in owners)
+        scan = scan.but(slots=slots)
+    if isinstance(scan.table.placement, Reference):
+        if scope.shards is not None or scope.is_pinned:
+            seen = set(visible_shards(scope, catalog) or ())
+            shards = tuple(shard for shard in shards if shard in seen) or shards
+    elif scope.shards is not None and not isinstance(scan.table.placement, Single):
+        shards = tuple(shard for shard in shards if shard in scope.shards)
+        why = (Note("scope-shards", "the connection's scope names these shards"),)
+    return _at(scan, shards, is_pinned=scope.is_pinned, why=why)
+
+
+def _beside(scan: Scan, parent: Node, *, is_pinned: bool) -> Node:
+    """A child's scan: equal values are on one shard, so that it is read where its scoped parent is."""
+    while parent.inputs:
+        parent = parent.inputs[0]
+    found = set(parent.route.shards) if isinstance(parent, Scan) else set()
+    return _at(scan, tuple(shard for shard in scan.route.shards if shard in found), is_pinned=is_pinned)
+
+
+def _at(scan: Scan, shards: tuple[str, ...], *, is_pinned: bool, why: tuple[Note, ...] = ()) -> Node:
+    if not shards:
+        return Empty(rel=scan.rel, columns=scan.columns)
+    if shards == scan.route.shards:
+        return scan
+    total = len(shards) if is_pinned else scan.route.total
+    return scan.but(route=Route(shards=shards, total=total, why=why))
+
+
+def _test(binder: Binder, scan: Scan, key: ScopeKey, of: Column, values: tuple[Value, ...]) -> exp.Expr:
+    mine = _column(scan, of.name)
+    name = "scope_" + re.sub(r"[^a-z0-9_]", "_", key.name.lower())
+    names = [name] if len(values) == 1 else [f"{name}_{number}" for number in range(1, len(values) + 1)]
+    bound = [binder.scope_value(name, value) for name, value in zip(names, values, strict=True)]
+    return exp.EQ(this=mine, expression=bound[0]) if len(bound) == 1 else exp.In(this=mine, expressions=bound)
+
+
+def _column(scan: Scan, name: str) -> exp.Expr:
+    wanted = name.casefold()
+    return column(next(o.id for o in scan.columns if o.id.name.casefold() == wanted))
+
