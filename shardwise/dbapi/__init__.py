@@ -8,6 +8,7 @@ describe columns; `html` and `explanation` are for notebooks.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shardwise.catalog import Catalog
@@ -32,14 +33,25 @@ from shardwise.session import Cluster, Secrets, open  # noqa: A004  the public n
 
 
 def connect(
-    catalog: str | os.PathLike[str] | Catalog, *, secrets: Secrets | None = None, **options: Any
+    catalog: str | os.PathLike[str] | Catalog,
+    *,
+    secrets: Secrets | None = None,
+    scope: Mapping[str, Any] | None = None,
+    pinned: bool = False,
+    also_read: Iterable[str] = (),
+    **options: Any,
 ) -> Connection:
     """A connection to a cluster of its own: `open` and `Cluster.connect` in one; closing it closes both.
 
     A program that connects often should `open` once: pools and caches are the cluster's.
     """
     cluster = open(catalog, secrets=secrets, **options)
-    return Connection(cluster, cluster.options, owns_cluster=True)
+    try:
+        found = cluster.scope_of(scope or {}, pinned=pinned, also_read=also_read)
+    except BaseException:
+        cluster.close()
+        raise
+    return Connection(cluster, cluster.options, owns_cluster=True, scope=found)
 
 
 __all__ = [

@@ -13,10 +13,14 @@ from shardwise import errors
 from shardwise.dbapi.cursor import Cursor, Parameters
 from shardwise.dbapi.explanation import Explanation
 from shardwise.dbapi.statements import explain
-from shardwise.errors import InterfaceError, ProgrammingError
+from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.options import Options
+from shardwise.planner import EVERYTHING, Scope
 
 if TYPE_CHECKING:
+    from shardwise.executor.guard import Guard
+    from shardwise.executor.result import Result
+    from shardwise.plan.run import Plan
     from shardwise.session import Cluster
 
 _OPTIONS = frozenset(f.name for f in fields(Options))
@@ -39,9 +43,17 @@ class Connection:
     ProgrammingError = errors.ProgrammingError
     NotSupportedError = errors.NotSupportedError
 
-    def __init__(self, cluster: Cluster, options: Options, *, owns_cluster: bool = False) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        options: Options,
+        *,
+        owns_cluster: bool = False,
+        scope: Scope = EVERYTHING,
+    ) -> None:
         self.cluster = cluster
         self.options = options
+        self._scope = scope
         self._owns_cluster = owns_cluster
         self._is_closed = False
         self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
@@ -94,6 +106,46 @@ class Connection:
         """The registered local tables. Never changed in place, so a statement may keep it."""
         return self._locals
 
+    @property
+    def scope(self) -> Scope:
+        """The rows that its statements see."""
+        return self._scope
+
+    def scoped(self, **keys: Any) -> Connection:
+        """A further connection to the same cluster; its scope has these keys set, each to a value or a list.
+
+            with con.scoped(tenant="acme") as acme:
+                acme.execute("SELECT count(*) FROM orders")
+
+        It has this one's options and local tables. Closing it leaves this one as it is.
+        """
+        self.check_open()
+        self._check_not_pinned()
+        scope = self.cluster.scope_of(keys, before=self._scope)
+        connection = Connection(self.cluster, self.options, scope=scope)
+        connection._locals = self._locals
+        return connection
+
+    def set_scope(self, keys: Mapping[str, Any]) -> None:
+        """Sets keys of its scope for the statements that follow, as SET SCOPE does."""
+        self.check_open()
+        self._check_not_pinned()
+        self._scope = self.cluster.scope_of(keys, before=self._scope)
+
+    def reset_scope(self) -> None:
+        """Has the statements that follow see all rows, as RESET SCOPE does."""
+        self.check_open()
+        self._check_not_pinned()
+        self._scope = EVERYTHING
+
+    def _check_not_pinned(self) -> None:
+        if self._scope.is_pinned:
+            raise ProgrammingError(
+                "the connection is pinned to its scope, which cannot be changed",
+                hint="Make another connection for another scope: cluster.connect(scope=…)",
+                reason=Reason.SCOPE,
+            )
+
     def interrupt(self) -> None:
         """Stops all statements of this connection, from any thread; their fetches raise `Cancelled`."""
         for cursor in list(self._cursors):
@@ -124,6 +176,14 @@ class Connection:
         self.close()
 
     # -- for cursors ----------------------------------------------------------------------------
+
+    def plan(self, sql: str, params: Parameters, options: Options) -> Plan:
+        """What a query would do, with the connection's local tables and in its scope."""
+        return self.cluster.plan(sql, params, options, locals=self._locals, scope=self._scope)
+
+    def run(self, sql: str, params: Parameters, options: Options, guard: Guard) -> Result:
+        """Runs a query so; the caller closes the result."""
+        return self.cluster.run(sql, params, options, locals=self._locals, guard=guard, scope=self._scope)
 
     def options_with(self, changes: Mapping[str, Any]) -> Options:
         """The connection's options with a statement's own."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
@@ -26,10 +26,10 @@ from shardwise.dbapi.results import Row
 from shardwise.errors import ProgrammingError, Reason, UnknownName
 from shardwise.options import Options
 from shardwise.plan.nodes import Node, Scan
+from shardwise.planner.scope_slots import visible_shards
 
 if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection
-    from shardwise.session import Cluster
 
 Columns = Sequence[tuple[str, str]]
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -69,40 +69,59 @@ def _kind(table: Table) -> str:
     return "sharded"
 
 
+def _seen(connection: Connection) -> Container[str] | None:
+    """The shards that a pinned connection may know of, for the others tell of tenants; None for all."""
+    scope = connection.scope
+    return frozenset(visible_shards(scope, connection.cluster.catalog) or ()) if scope.is_pinned else None
+
+
 def _tables(connection: Connection) -> Iterator[Row]:
-    catalog = connection.cluster.catalog
+    catalog, seen = connection.cluster.catalog, _seen(connection)
     rows = {i.full_name.casefold(): i.rows for i in catalog.items if isinstance(i, LockedTable)}
     for table in catalog.tables():
         if isinstance(table, View):
             yield table.name, "view", None, None, None
+        elif seen is not None:
+            names_shards = isinstance(table.placement, Reference | Single)
+            placement = None if names_shards else placement_text(table)
+            shards = sum(shard in seen for shard in catalog.homes(table))
+            yield table.full_name, _kind(table), placement, shards, None
         else:
             count = rows.get(table.full_name.casefold())
             yield table.full_name, _kind(table), placement_text(table), len(catalog.homes(table)), count
 
 
 def _sources(connection: Connection) -> Iterator[Row]:
-    catalog = connection.cluster.catalog
+    catalog, seen = connection.cluster.catalog, _seen(connection)
     for source in catalog.sources():
-        url = _PASSWORD.sub(r"\1:…@", source.url) if source.url else None
-        yield source.name, url, source.sql_dialect, source.read_only, source.zone
+        used_by = catalog.shard_on(source.name)
+        if seen is None or (used_by.name if used_by else source.name) in seen:
+            url = _PASSWORD.sub(r"\1:…@", source.url) if source.url else None
+            yield source.name, url, source.sql_dialect, source.read_only, source.zone
 
 
 def _shards(connection: Connection) -> Iterator[Row]:
-    catalog = connection.cluster.catalog
+    catalog, seen = connection.cluster.catalog, _seen(connection)
     shardings = catalog.shardings()
     for shard in catalog.shards():
-        owns = [s.name for s in shardings if not s.is_open and s.slots_of(shard.name)]
-        yield shard.name, shard.source, ", ".join(shard.replicas), ", ".join(owns)
+        if seen is None or shard.name in seen:
+            owns = [s.name for s in shardings if not s.is_open and s.slots_of(shard.name)]
+            yield shard.name, shard.source, ", ".join(shard.replicas), ", ".join(owns)
 
 
 def _shardings(connection: Connection) -> Iterator[Row]:
-    catalog = connection.cluster.catalog
+    catalog, seen = connection.cluster.catalog, _seen(connection)
     tables = [t for t in catalog.tables() if isinstance(t, Table)]
     for sharding in catalog.shardings():
-        users = [t.full_name for t in tables if getattr(t.placement, "sharding", None) == sharding.name]
+        users = ", ".join(
+            t.full_name for t in tables if getattr(t.placement, "sharding", None) == sharding.name
+        )
+        if seen is not None:  # LIST's values are tenants
+            yield sharding.name, None, None, None, users
+            continue
         shards = None if sharding.is_open else len(sharding.shards())
         size = None if sharding.is_open else sharding.function.size
-        yield sharding.name, _definition(catalog, sharding), size, shards, ", ".join(users)
+        yield sharding.name, _definition(catalog, sharding), size, shards, users
 
 
 def _definition(catalog: Catalog, item: Item) -> str:
@@ -177,10 +196,10 @@ def _table(catalog: Catalog, full_name: TableName) -> Table:
 
 
 def route_of(
-    cluster: Cluster, full_name: TableName, values: Sequence[str], params: Parameters
+    connection: Connection, full_name: TableName, values: Sequence[str], params: Parameters
 ) -> tuple[Columns, Iterator[Row]]:
     """SHOW ROUTE FOR: asks the planner where the rows are, so that this is what a query would do."""
-    catalog = cluster.catalog
+    catalog = connection.cluster.catalog
     table = _table(catalog, full_name)
     key = table.placement.keys[0] if isinstance(table.placement, Sharded) else None
     if key is None:
@@ -201,7 +220,7 @@ def route_of(
         for part, value in zip(key.parts, values, strict=False)
     ]
     name = exp.table_(table.name, db=table.schema, quoted=True).sql(dialect="duckdb")
-    plan = cluster.plan(f"SELECT 1 FROM {name} WHERE {' AND '.join(tests)}", params, Options())
+    plan = connection.plan(f"SELECT 1 FROM {name} WHERE {' AND '.join(tests)}", params, Options())
     columns = (("slot", "BIGINT"), ("shard", _TEXT), ("source", _TEXT), ("table", _TEXT))
     return columns, _places(catalog, table, plan.root)
 
@@ -213,6 +232,8 @@ def _places(catalog: Catalog, table: Table, root: Node) -> Iterator[Row]:
         slots = range(sharding.function.size) if scan.slots is None else members(scan.slots)
         for slot in slots:
             shard = sharding.shard_of(slot)
+            if shard not in scan.route.shards:
+                continue
             for physical in catalog.partitions(table, shard, 1 << slot):
                 yield slot, shard, catalog.source_of(shard), physical
 

@@ -278,10 +278,10 @@ The connection or the statement allows only what one shard answers.
 -> Compare the shard key with a value, or allow it: `scatter="allow"`.
 
 scope: The connection's scope does not allow it, or cannot be applied
-The connection sees only the rows of its scope (SET SCOPE). A pinned one cannot leave it; a table that no key of
-the scope covers, or covers without saying whose its rows are, is not read rather than read whole.
--> The message names the table and what is missing. `SHOW SCOPE` tells what is set; a pinned connection is told
-of further tables where it is made: `also_read`.
+The connection sees only the rows of its scope (SET SCOPE), and a pinned one cannot leave it. A table of which
+the scope does not say whose its rows are is not read, rather than read whole.
+-> The message names the table and what is missing. `SHOW SCOPE` tells what is set. Which further tables a
+pinned connection may read is said where it is made: `also_read`.
 
 internal: A bug in shardwise
 One of its own invariants does not hold. The message names the pass or part.

@@ -3,5 +3,7 @@
 from shardwise.planner.context import Context
 from shardwise.planner.passes import OPTIONAL, PASSES
 from shardwise.planner.planner import Planner, Statement
+from shardwise.planner.scope import EVERYTHING, Scope
+from shardwise.planner.scope_names import scope_of
 
-__all__ = ["OPTIONAL", "PASSES", "Context", "Planner", "Statement"]
+__all__ = ["EVERYTHING", "OPTIONAL", "PASSES", "Context", "Planner", "Scope", "Statement", "scope_of"]

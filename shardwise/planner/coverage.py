@@ -64,7 +64,7 @@ Coverage = Whole | ByKey | ByParent | Refused
 
 
 def coverage(scope: Scope, catalog: Catalog, table: Table) -> Coverage:
-    """What the scope means for a table. Raises ProgrammingError for a value that is none of its key's type."""
+    """What the scope means for a table. ProgrammingError for a value that is none of its key's type."""
     found = _coverage(scope, catalog, table)
     if isinstance(found, Refused) and scope.is_pinned and table.full_name.casefold() in scope.also_read:
         return Whole()
@@ -102,8 +102,8 @@ def _by_key(
         if column is None or shard_key.by_slot:
             text = part.sql(dialect="duckdb") if part is not None else "another one"
             return Refused(
-                f'the scope {_named([key])} cannot be applied to "{table.full_name}": its shard key is {text}, '
-                "which places its rows and does not say whose they are",
+                f'the scope {_named([key])} cannot be applied to "{table.full_name}": its shard key is '
+                f"{text}, which places its rows and does not say whose they are",
                 "Read tables whose shard key is a column; RESET SCOPE reads all rows",
             )
         values = tuple(
@@ -132,8 +132,8 @@ def _by_parent(names: str, catalog: Catalog, table: Table, placement: ShardedWit
         return ByParent(parent, placement.column, placement.parent_column)
     column = f"{placement.parent}.{placement.parent_column}"
     return Refused(
-        f'the scope {names} cannot be applied to "{table.full_name}": it has no key of its own, and {column} is '
-        "not declared unique across the shards, so that a row may have two parents",
+        f'the scope {names} cannot be applied to "{table.full_name}": it has no key of its own, and {column} '
+        "is not declared unique across the shards, so that a row may have two parents",
         f"If it is unique, declare it: UNIQUE ACROSS SHARDS ({placement.parent_column})",
     )
 
@@ -152,13 +152,13 @@ def _other_sharding(scope: Scope, table: Table, sharding: Sharding | None) -> Re
     return Refused(
         f'the connection is pinned to {_named(scope.keys)}, which does not cover "{table.full_name}": '
         f"its sharding {by} has no such key",
-        f'Allow the table where the connection is made: connect(…, pinned=True, also_read=["{table.full_name}"])',
+        f'Allow it where the connection is made: connect(…, pinned=True, also_read=["{table.full_name}"])',
     )
 
 
 def _out_of(scope: Scope) -> str:
     if scope.is_pinned:
-        return "Allow the table where the connection is made: connect(…, pinned=True, also_read=[…])"
+        return "Allow it where the connection is made: connect(…, pinned=True, also_read=[…])"
     return "RESET SCOPE reads all rows"
 
 

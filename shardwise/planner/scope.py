@@ -1,8 +1,8 @@
 """The scope of a connection: the values of shard keys, and the shards, that its statements see.
 
-A key of a scope is known by the name of a shard key column, of a DIRECTORY's variable (`AS tenant`), or of the
-sharding itself. It holds for *every table of that sharding*: customers (id) and orders (customer_id) share one,
-so that `customer_id = 5` leaves of customers the row 5.
+A key of a scope is known by the name of a shard key column, of a DIRECTORY's variable (`AS tenant`), or of
+the sharding itself. It holds for *every table of that sharding*: customers (id) and orders (customer_id)
+share one, so that `customer_id = 5` leaves of customers the row 5.
 
 `scope_names.scope_of` makes one, checked against the catalog; `coverage` says what it means for one table;
 `bind.scoping` turns that into nodes, where the scans are made.
@@ -22,7 +22,7 @@ SHARD: Final = "shard"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeKey:
-    """`name` is one of `values`; `places` are the shardings it speaks of, and which column of their key it is."""
+    """`name` is one of `values`; `places` are the shardings it speaks of, and the column of their key."""
 
     name: str
     values: tuple[Value, ...]
@@ -35,9 +35,9 @@ class ScopeKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What a connection sees. Immutable and hashable; made by `scope_of`, which checks it against the catalog.
+    """What a connection sees. Hashable; made by `scope_of`, which checks it against the catalog.
 
-    A pinned scope refuses sharded tables that it does not cover, but for those of `also_read` (full names, folded).
+    A pinned scope refuses tables that it does not cover, but for those of `also_read` (full names, folded).
     """
 
     keys: tuple[ScopeKey, ...] = ()

@@ -1,8 +1,8 @@
 """Making a scope: its names and values checked against the catalog.
 
-    scope_of(catalog, {"tenant": "acme"})           rows of that tenant
-    scope_of(catalog, {"tenant": ["acme", "zeta"]}) … or of these
-    scope_of(catalog, {"shard": ["s1", "s2"]})      rows on these shards
+scope_of(catalog, {"tenant": "acme"})           rows of that tenant
+scope_of(catalog, {"tenant": ["acme", "zeta"]}) … or of these
+scope_of(catalog, {"shard": ["s1", "s2"]})      rows on these shards
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def scope_of(
 ) -> Scope:
     """The scope `before` with the names of `given` set anew, checked against the catalog.
 
-    A value may be a list, of which any will do. Raises ProgrammingError for a name that is no key, a value that
-    is none of the key's type, an unknown shard, and tables of `also_read` that need no leave.
+    A value may be a list, of which any will do. Raises ProgrammingError for a name that is no key, a value
+    that is none of the key's type, an unknown shard, and tables of `also_read` that need no leave.
     """
     keys = {key.name.casefold(): key for key in before.keys}
     shards = before.shards

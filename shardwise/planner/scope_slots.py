@@ -28,7 +28,7 @@ def slots_in(covered: ByKey, catalog: Catalog, table: Table) -> SlotSet:
 
 
 def visible_shards(scope: Scope, catalog: Catalog) -> tuple[str, ...] | None:
-    """The shards that may hold a row of the scope; None if that is all of them, for the scope says nothing."""
+    """The shards that may hold a row of the scope; None if there is none."""
     if not scope:
         return None
     found: dict[str, None] = {}

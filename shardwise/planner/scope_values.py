@@ -2,12 +2,13 @@
 
     '5' for BIGINT is 5; '05' and 5.5 are errors; 5 for VARCHAR is '5'; '2025-01-31' for DATE is that day.
 
-A value becomes what its column's driver type is, so that a shard compares it with the column as it is: a filter
-that a shard can apply while it reads, before any other expression of the statement meets a row.
+A value becomes one of the column's own type, so that a shard compares it with the column as it is: a filter
+that a shard applies while it reads, before any other expression of the statement meets a row.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -34,7 +35,9 @@ def plain(value: Any, what: str) -> Value:
     if value is None:
         raise _wrong(f"the {what} cannot be NULL", "A scope gives the value of a key; NULL equals nothing")
     if not isinstance(value, _KINDS):
-        raise _wrong(f"the {what} cannot be of type {type(value).__name__}", "Give a number, a text or a date")
+        raise _wrong(
+            f"the {what} cannot be of type {type(value).__name__}", "Give a number, a text or a date"
+        )
     if isinstance(value, str):
         _check_text(value, what)
     return value
@@ -96,7 +99,7 @@ def _read(text: str, family: Family) -> Any:
 
 
 def _native(value: Any, family: Family) -> Value:
-    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+    if isinstance(value, float) and not math.isfinite(value):
         raise ValueError
     found = canonical(value, family)
     if found is None:

@@ -7,7 +7,7 @@ import re
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
 from importlib import import_module
@@ -29,7 +29,7 @@ from shardwise.executor.run import Environment, execute
 from shardwise.options import Options
 from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan
-from shardwise.planner import Context, Planner, Statement
+from shardwise.planner import EVERYTHING, Context, Planner, Scope, Statement, scope_of
 from shardwise.session.learning import learn
 from shardwise.session.locating import Locator, Secrets
 from shardwise.session.opened import OpenedSource
@@ -107,12 +107,13 @@ class Cluster:
         params: Parameters = (),
         options: Options | None = None,
         locals: Mapping[str, Any] | None = None,  # noqa: A002
+        scope: Scope = EVERYTHING,
     ) -> Plan:
-        """What the statement would do. `locals` are registered relations by name."""
+        """What the statement would do. `locals` are registered relations by name, `scope` what it may see."""
         self._check_open()
         options = options or self.options
         try:
-            context = Context(now=datetime.now(UTC), time_zone=options.time_zone)
+            context = Context(now=datetime.now(UTC), time_zone=options.time_zone, scope=scope)
             statement = self._prepare(sql, options, locals)
             self._check_known(statement)
             return statement.plan(params or None, context=context, options=options)
@@ -128,10 +129,11 @@ class Cluster:
         options: Options | None = None,
         locals: Mapping[str, Any] | None = None,  # noqa: A002
         guard: Guard | None = None,
+        scope: Scope = EVERYTHING,
     ) -> Result:
         """Runs the statement; the caller closes the result. `guard` lets it be cancelled before that."""
         options = options or self.options
-        plan = self.plan(sql, params, options, locals)
+        plan = self.plan(sql, params, options, locals, scope)
         columns = self._columns(plan, params, options, locals)
         environment = Environment(
             pool=self._pool,
@@ -154,13 +156,39 @@ class Cluster:
                 texts[fragment.name, shard] = "\n".join(str(row[-1]).rstrip() for row in rows)
         return texts
 
-    def connect(self, **options: Any) -> Connection:
-        """A DB-API connection; `options` override the cluster's."""
+    def connect(
+        self,
+        *,
+        scope: Mapping[str, Any] | None = None,
+        pinned: bool = False,
+        also_read: Iterable[str] = (),
+        **options: Any,
+    ) -> Connection:
+        """A DB-API connection; `options` override the cluster's.
+
+        `scope` gives shard keys' values, by name, which all its statements are limited to. No statement can
+        leave a `pinned` one; tables that it does not cover are refused, but for those of `also_read`.
+        """
         self._check_open()
         # The DB-API is a layer above this one: not imported, but looked up.
-        connection: Connection = import_module("shardwise.dbapi").Connection(self, self.options)
+        connection: Connection = import_module("shardwise.dbapi").Connection(
+            self, self.options, scope=self.scope_of(scope or {}, pinned=pinned, also_read=also_read)
+        )
         connection.options = connection.options_with(options)
         return connection
+
+    def scope_of(
+        self,
+        given: Mapping[str, Any],
+        *,
+        before: Scope = EVERYTHING,
+        pinned: bool = False,
+        also_read: Iterable[str] = (),
+    ) -> Scope:
+        """The scope `before` with these names set anew; raises what is wrong with them."""
+        if not given and not pinned and not also_read:
+            return before
+        return scope_of(self.catalog, given, before=before, pinned=pinned, also_read=also_read)
 
     # -- what it knows ------------------------------------------------------------------------
 

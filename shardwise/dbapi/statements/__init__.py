@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from shardwise.dbapi.statements import describe, explain, refused, show
+from shardwise.dbapi.statements import describe, explain, refused, scope, show
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement
 from shardwise.dbapi.statements.describe import Describe
 from shardwise.dbapi.statements.explain import Explain
@@ -25,7 +25,10 @@ Reader = Callable[[str, int], Statement]
 
 READERS: Final[Mapping[str, Reader]] = {
     "explain": explain.read,
+    "reset scope": scope.read_reset,
+    "set scope": scope.read_set,
     "show": show.read,
+    "show scope": scope.read_show,
     "describe": describe.read,
     "desc": describe.read,
 }

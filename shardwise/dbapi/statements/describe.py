@@ -35,9 +35,7 @@ class Describe:
     def _columns(
         self, connection: Connection, params: Parameters, options: Options, guard: Guard
     ) -> Iterator[Row]:
-        with connection.cluster.run(
-            self.sql, params, options, locals=connection.locals, guard=guard
-        ) as result:
+        with connection.run(self.sql, params, options, guard) as result:
             known = known_nullability(result)
             for (name, code), null_ok in zip(result.columns, known, strict=True):
                 yield name, code, "NO" if null_ok is False else "YES", None, None

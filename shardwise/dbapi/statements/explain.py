@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from shardwise.dbapi.statements import refused
 from shardwise.dbapi.statements.base import Answer, Parameters, rows_of
 from shardwise.dbapi.statements.text import blank_end, blanked, position, position_of, word_at
-from shardwise.errors import NotSupportedError, SQLSyntaxError
+from shardwise.errors import NotSupportedError, Reason, SQLSyntaxError
 from shardwise.executor.guard import Guard
 from shardwise.options import Options
 from shardwise.plan.explain import explain_json, explain_text, route_rows, sources_text, steps_text
@@ -36,23 +36,33 @@ class Explain:
     format: Literal["text", "json"] = "text"
 
     def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
-        cluster = connection.cluster
         modes = self.modes
         if "analyze" in modes:
-            with cluster.run(self.sql, params, options, locals=connection.locals, guard=guard) as result:
+            with connection.run(self.sql, params, options, guard) as result:
                 for _ in result.arrow_reader(65_536):
                     pass
                 return _lines(self._text(result.plan, result.stats))
-        plan = cluster.plan(self.sql, params, options, locals=connection.locals)
+        plan = connection.plan(self.sql, params, options)
         if "route" in modes:
             columns = (("shard", "VARCHAR"), ("source", "VARCHAR"), ("sql", "VARCHAR"))
             return rows_of(columns, route_rows(plan))
         if "shards" in modes:
-            return _lines(sources_text(plan, cluster.explain_sources(plan)))
+            _check_may_ask(connection)
+            return _lines(sources_text(plan, connection.cluster.explain_sources(plan)))
         return _lines(steps_text(plan) if "steps" in modes else self._text(plan, None))
 
     def _text(self, plan: Plan, stats: Statistics | None) -> str:
         return explain_json(plan, stats) if self.format == "json" else explain_text(plan, stats)
+
+
+def _check_may_ask(connection: Connection) -> None:
+    """A source's own EXPLAIN tells of whole tables: files, row counts, bounds of values."""
+    if connection.scope.is_pinned:
+        raise NotSupportedError(
+            "EXPLAIN (SHARDS) is not answered on a pinned connection: sources tell of rows out of its scope",
+            hint="EXPLAIN and EXPLAIN (ROUTE) show what is sent to them",
+            reason=Reason.SCOPE,
+        )
 
 
 def _lines(text: str) -> Answer:

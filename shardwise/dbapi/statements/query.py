@@ -22,7 +22,7 @@ class Query:
     sql: str
 
     def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
-        result = connection.cluster.run(self.sql, params, options, locals=connection.locals, guard=guard)
+        result = connection.run(self.sql, params, options, guard)
         return Answer(result, known_nullability(result))
 
 

@@ -45,7 +45,7 @@ class Show:
             columns, rows = LISTS[self.kind]
             return rows_of(columns, rows(connection))
         if self.kind == "route":
-            return rows_of(*route_of(connection.cluster, self.table, self.key, params))
+            return rows_of(*route_of(connection, self.table, self.key, params))
         return rows_of(*columns_of(connection.cluster.catalog, self.table))
 
 

@@ -8,10 +8,10 @@
                                └─ Filter orders.tenant = $scope_tenant
                                   └─ Scan orders on s1
 
-Sound: the one place that makes scans makes them so, under everything, so that no join, view or subquery meets a
-row out of scope. Values are parameters, of names that the statement does not have, and of the column's own type: a
-shard applies them while it reads. Shards that can have no such row are left out here and not by a pass: no text
-that is made of the tree may name them.
+Sound: the one place that makes scans makes them so, under everything: no join, view or subquery meets a row
+out of scope. Values are parameters, of names that the statement does not have, and of the column's own type,
+so that a shard applies them while it reads. Shards that can have no such row are left out here and not by a
+pass: no text that is made of the tree may name them.
 """
 
 from __future__ import annotations
@@ -110,4 +110,3 @@ def _test(binder: Binder, scan: Scan, key: ScopeKey, of: Column, values: tuple[V
 def _column(scan: Scan, name: str) -> exp.Expr:
     wanted = name.casefold()
     return column(next(o.id for o in scan.columns if o.id.name.casefold() == wanted))
-

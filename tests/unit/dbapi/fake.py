@@ -15,6 +15,7 @@ from shardwise.executor.guard import Guard
 from shardwise.options import Options
 from shardwise.plan.nodes import OneRow
 from shardwise.plan.run import Plan
+from shardwise.planner import Scope
 
 CATALOG = """
 CREATE SOURCE s{n} FOR n IN 0-1 URL 'duckdb:///s{n}.duckdb';
@@ -77,9 +78,11 @@ class FakeCluster:
         options: Options,
         locals: Mapping[str, Any],  # noqa: A002
         guard: Guard | None = None,
+        scope: Scope | None = None,
     ) -> FakeResult:
         self.options.append(options)
         self.locals.append(dict(locals))
+        assert not scope
         try:
             return FakeResult(self.engine.cursor(), sql, params)
         except duckdb.Error as error:
