@@ -221,6 +221,16 @@ class Filter(Node):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fence(Node):
+    """The input's rows. Nothing that is above is evaluated for a row that the input leaves out.
+
+    Engines move what can fail below what would have dropped the row: here they must not.
+    """
+
+    input: Node
+
+
+@dataclass(frozen=True, kw_only=True)
 class Join(Node):
     """`on` is a tuple of conjuncts, empty for a cross join. `lateral`: `right` mentions columns of `left`."""
 

@@ -21,6 +21,7 @@ from shardwise.plan.nodes import (
     CteRef,
     Distinct,
     Empty,
+    Fence,
     Filter,
     Gather,
     Item,
@@ -75,7 +76,7 @@ def is_renaming(node: Node, *, at_top: bool = False) -> bool:
     """
     if isinstance(node, Project):
         return all(type(item.expr) is exp.Column if at_top else _is_bare(item) for item in node.items)
-    return isinstance(node, Keep)
+    return isinstance(node, Keep | Fence)
 
 
 class Phrases:
@@ -187,6 +188,10 @@ class Phrases:
         if node.count is None:
             return f"Limit none {offset}".rstrip()
         return f"Limit {write(node.count)}{' %' * node.percent} {offset}".rstrip()
+
+    @_line.register
+    def _(self, node: Fence, write: Write) -> str:
+        return "Fence"
 
     @_line.register
     def _(self, node: SetOp, write: Write) -> str:

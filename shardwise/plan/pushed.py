@@ -10,6 +10,7 @@ from shardwise.catalog.model import Sharded, ShardedWith
 from shardwise.plan.nodes import (
     Aggregate,
     Distinct,
+    Fence,
     Filter,
     Gather,
     Join,
@@ -126,9 +127,11 @@ def _partial(node: Node, above: tuple[Node, ...]) -> Aggregate | None:
     It does if it groups by columns that the fragment groups by: by all of them, or, where the shards
     group more finely for a DISTINCT or for (value, count) pairs, by some.
     """
-    while isinstance(node, (Project, Keep, Sort, Limit)):
+    while isinstance(node, (Project, Keep, Fence, Sort, Limit)):
         node = node.input
-    over = next((n for n in reversed(above) if not isinstance(n, (Project, Keep, Sort, Limit, SetOp))), None)
+    over = next(
+        (n for n in reversed(above) if not isinstance(n, (Project, Keep, Fence, Sort, Limit, SetOp))), None
+    )
     if not isinstance(node, Aggregate) or not isinstance(over, Aggregate):
         return None
     finished = {column_id(key.expr) for key in over.keys}

@@ -35,6 +35,7 @@ from shardwise.plan.nodes import (
     CteRef,
     Distinct,
     Empty,
+    Fence,
     Filter,
     Gather,
     Item,
@@ -594,6 +595,10 @@ def _keep(node: Keep, analysis: Analysis) -> Distribution:
     return Split(below.shards, _renamed_keys(below.keys, copies, analysis.equal(node.input)))
 
 
+def _fence(node: Fence, analysis: Analysis) -> Distribution:
+    return analysis.of(node.input)
+
+
 def _ordered(node: Sort | Limit, analysis: Analysis) -> Distribution:
     """Rule 12: only one shard carries them whole."""
     below = analysis.of(node.inputs[0])
@@ -919,6 +924,7 @@ _RULES: dict[type[Node], Callable[[Any, Analysis], Distribution]] = {
     Window: _window,
     Distinct: _distinct,
     Keep: _keep,
+    Fence: _fence,
     Sort: _ordered,
     Limit: _ordered,
     SetOp: _set_operation,

@@ -16,6 +16,7 @@ from shardwise.plan.nodes import (
     Aggregate,
     ColumnId,
     Distinct,
+    Fence,
     Filter,
     Join,
     Keep,
@@ -86,7 +87,7 @@ def _equivalence(node: Node, types: Types) -> Equivalence:
         if node.sets is not None:
             return NONE
         return equivalence(node.input, types).renamed(renames(node.rel, node.keys))
-    if isinstance(node, Window | Distinct | Sort | Limit | Keep):
+    if isinstance(node, Window | Distinct | Sort | Limit | Keep | Fence):
         return equivalence(node.inputs[0], types)
     return NONE
 

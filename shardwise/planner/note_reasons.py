@@ -18,6 +18,7 @@ from shardwise.plan.nodes import (
     ColumnId,
     Cte,
     Distinct,
+    Fence,
     Filter,
     Gather,
     Join,
@@ -99,12 +100,14 @@ def _notes(gather: Gather, over: tuple[Node, ...], analysis: Analysis) -> Iterat
         if (
             note is None
             and len(gather.shards) > 1
-            and (not isinstance(node, Project | Keep) or subplans(node))
+            and (not isinstance(node, Project | Keep | Fence) or subplans(node))
         ):
             note = _note(node, gather, analysis)
         if note is not None:
             yield note
-        if not isinstance(node, Sort | Limit) and (note is not None or not isinstance(node, Project | Keep)):
+        if not isinstance(node, Sort | Limit) and (
+            note is not None or not isinstance(node, Project | Keep | Fence)
+        ):
             return
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import Gather, Node
 from shardwise.plan.verify import verify
+from shardwise.planner.drop_fences import drop_fences
 from shardwise.planner.keys_first import keys_first
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.note_reasons import note_reasons
@@ -28,6 +29,7 @@ from shardwise.planner.split_aggregates import split_aggregates
 Pass = Callable[[Node, PlanContext], Node]
 
 PASSES: tuple[Pass, ...] = (
+    drop_fences,
     push_filters,
     run_first,
     prune_slots,

@@ -54,7 +54,7 @@ def asked(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Pruned | None:
     placement = scan.table.placement
     if not isinstance(placement, Sharded):
         return None
-    known = tuple(_with_values(c, ctx) for c in conjuncts)
+    known = tuple(with_values(c, ctx) for c in conjuncts)
     sharding = ctx.catalog.sharding(placement.sharding)
     sources = {s: ctx.catalog.source_of(s) for s in scan.route.shards} if _names_source(known) else None
     return slots_of(known, rel=scan.rel, table=scan.table, sharding=sharding, sources=sources)
@@ -64,7 +64,7 @@ def _names_source(conjuncts: Conjuncts) -> bool:
     return any(c.name == "_source" for e in conjuncts for c in e.find_all(exp.Column))
 
 
-def _with_values(conjunct: exp.Expr, ctx: PlanContext) -> exp.Expr:
+def with_values(conjunct: exp.Expr, ctx: PlanContext) -> exp.Expr:
     """For reasoning only: parameters as the constants they are. What is sent keeps the parameter."""
     if conjunct.find(exp.Placeholder) is None:
         return conjunct

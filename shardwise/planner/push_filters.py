@@ -13,7 +13,7 @@ CAST(v AS INT) from meeting a word. Nothing volatile moves.
 
 What `=` of an inner join (or, from the preserved to the null side, of a left one) makes equal is told to
 both sides: a.k = b.k AND a.k = 5 reaches b as b.k = 5. Never back: the null side of a LEFT JOIN keeps
-its own condition to itself.
+its own condition to itself. Only what cannot fail passes a Fence.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from shardwise.plan.nodes import (
     Aggregate,
     ColumnId,
     Distinct,
+    Fence,
     Filter,
     Join,
     JoinKind,
@@ -101,6 +102,10 @@ class _Push:
 
     def _sort(self, node: Sort, coming: Conjuncts) -> Node:
         passing, staying = parted(coming, _is_deterministic)
+        return self._over(node, passing, staying)
+
+    def _fence(self, node: Fence, coming: Conjuncts) -> Node:
+        passing, staying = parted(coming, self._may_pass)
         return self._over(node, passing, staying)
 
     def _by_columns(self, node: Distinct | Window | Aggregate, coming: Conjuncts) -> Node:
@@ -341,6 +346,7 @@ def _is_simple(conjunct: exp.Expr) -> bool:
 
 _STEPS: dict[type, Callable[..., Node]] = {
     Filter: _Push._filter,
+    Fence: _Push._fence,
     Project: _Push._project,
     Sort: _Push._sort,
     Distinct: _Push._by_columns,

@@ -39,10 +39,11 @@ def scope_of(
     for name, value in given.items():
         values = _values(name, value)
         if name.casefold() == SHARD:
-            shards = tuple(_shard(catalog, each) for each in values)
+            shards = tuple(dict.fromkeys(_shard(catalog, each) for each in values))
         else:
-            plains = tuple(plain(each, f'scope "{name}"') for each in values)
-            keys[name.casefold()] = ScopeKey(name=name, values=plains, places=_places(catalog, name))
+            places = _places(catalog, name)
+            plains = {(type(each), each): each for each in (plain(v, f'scope "{name}"') for v in values)}
+            keys[name.casefold()] = ScopeKey(name=name, values=tuple(plains.values()), places=places)
     scope = Scope(keys=tuple(keys.values()), shards=shards, is_pinned=pinned)
     if pinned and not scope:
         raise _wrong("a connection is pinned to a scope, and none was given", "Give one: scope={'tenant': …}")
@@ -51,11 +52,11 @@ def scope_of(
 
 
 def _values(name: str, value: Any) -> tuple[Any, ...]:
-    """The values given, each once, in order."""
+    """The values given, in order."""
     values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
     if not values:
         raise _wrong(f'the scope "{name}" has no values: nothing could be read in it', "Give at least one")
-    return tuple({(type(each), each): each for each in values}.values())
+    return values
 
 
 def _shard(catalog: Catalog, name: Any) -> str:

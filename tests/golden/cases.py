@@ -5,6 +5,7 @@ A file is cases with a blank line between them:
     -- Prose, if there is any to say.
     -- catalog: shop
     -- params: [5, "a"]
+    -- scope: {"customer_id": 5}
     -- expect: push_limit
     -- never: push_limit, split_aggregates
     -- todo: what is wrong today
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-_DIRECTIVE = re.compile(r"-- (catalog|params|expect|never|todo): *(.*)")
+_DIRECTIVE = re.compile(r"-- (catalog|params|scope|expect|never|todo): *(.*)")
 _BORDER = "----"
 
 
@@ -41,6 +42,7 @@ class Case:
     plan: str
     catalog: str = "shop"
     params: Any = ()
+    scope: Any = field(default_factory=dict)
     expect: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     todo: str = ""
@@ -93,8 +95,8 @@ def _directives(case: Case) -> None:
                 case.catalog = value.strip()
             elif name == "todo":
                 case.todo = value
-            elif name == "params":
-                case.params = json.loads(value)
+            elif name in ("params", "scope"):
+                setattr(case, name, json.loads(value))
             else:
                 names = tuple(part.strip() for part in value.split(","))
                 setattr(case, name, getattr(case, name) + names)

@@ -10,7 +10,7 @@ from shardwise.catalog import parse
 from shardwise.errors import Error, InternalError
 from shardwise.options import Options
 from shardwise.plan.explain import explain_text
-from shardwise.planner import Planner
+from shardwise.planner import Context, Planner, scope_of
 from tests.golden.cases import HERE, Case, PlanFile, files
 
 FILES = files()
@@ -29,7 +29,10 @@ def planner(catalog: str) -> Planner:
 def planned(case: Case) -> tuple[str, set[str]]:
     """The plan's text, and the passes that changed it."""
     try:
-        plan = planner(case.catalog).prepare(case.sql).plan(case.params, options=Options(verify_passes=True))
+        with_catalog = planner(case.catalog)
+        context = Context(scope=scope_of(with_catalog.catalog, case.scope))
+        options = Options(verify_passes=True)
+        plan = with_catalog.prepare(case.sql).plan(case.params, context=context, options=options)
         text = explain_text(plan)
     except InternalError:
         raise

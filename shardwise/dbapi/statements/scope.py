@@ -165,7 +165,8 @@ class _Reader:
 
     def item(self) -> tuple[str, tuple[Any, ...], bool]:
         token = self._take()
-        if token.token_type is not TokenType.IDENTIFIER and not token.text.isidentifier():
+        is_name = token.token_type is TokenType.IDENTIFIER or token.text.isidentifier()
+        if not is_name or token.token_type is TokenType.STRING:
             raise self._error(token)
         is_shard = token.text.casefold() == SHARD
         if self._accept("="):

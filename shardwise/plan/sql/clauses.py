@@ -14,6 +14,7 @@ from shardwise.plan.nodes import (
     Aggregate,
     ColumnId,
     Distinct,
+    Fence,
     Filter,
     Item,
     Keep,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from shardwise.plan.sql.render import Renderer
 
 MANY = 1_000_000
+_ALL = (1 << 63) - 1
 
 
 def _reads_simply(
@@ -127,6 +129,14 @@ def _keep(render: Renderer, node: Keep, block: Block, outer: Scope) -> Block:
     block.kinds = {id: kind for id, kind in block.kinds.items() if id in block.columns}
     block.volatile &= block.columns.keys()
     return block
+
+
+def _fence(render: Renderer, node: Fence, block: Block, outer: Scope) -> Block:
+    """A derived table with a LIMIT that limits nothing: past neither do engines move what can fail."""
+    if block.is_limited or block.is_closed:
+        block = render.wrap(block)
+    block.is_limited, block.count = True, exp.Literal.number(_ALL)
+    return render.wrap(block)
 
 
 def _mentions(block: Block, expr: exp.Expr, ids: set[ColumnId]) -> bool:
@@ -346,6 +356,7 @@ def _limit(render: Renderer, node: Limit, block: Block, outer: Scope) -> Block:
 ADD: dict[type[Node], Callable[[Renderer, Any, Block, Scope], Block]] = {
     Filter: _filter,
     Keep: _keep,
+    Fence: _fence,
     Project: _project,
     Aggregate: _aggregate,
     Window: _window,

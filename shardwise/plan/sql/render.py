@@ -19,6 +19,7 @@ from shardwise.plan.nodes import (
     Cte,
     CteRef,
     Distinct,
+    Fence,
     Filter,
     Gather,
     Join,
@@ -42,7 +43,7 @@ from shardwise.plan.tree import free_columns, plan_of, subplans
 Leaf = Callable[[Node], exp.Expr | None]
 """A Scan, Gather or Local as an item of FROM, without alias; None: as the default has it."""
 
-_SPINE = (Filter, Project, Keep, Aggregate, Window, Distinct, Sort, Limit, Cte, Join)
+_SPINE = (Filter, Fence, Project, Keep, Aggregate, Window, Distinct, Sort, Limit, Cte, Join)
 
 
 def to_query(node: Node, leaf: Leaf, names: Sequence[str] | None = None) -> exp.Query:

@@ -1,12 +1,14 @@
 """A scan in the connection's scope: whatever reads a table, reads it through this.
 
-    Scan orders           =>   Filter orders.tenant = $scope_tenant
-                               └─ Scan orders on s1
-
-    Scan items                 Semi join items.order_id = orders.id           (SHARD WITH orders)
-                          =>   ├─ Scan items
+    Scan orders           =>   Fence
                                └─ Filter orders.tenant = $scope_tenant
                                   └─ Scan orders on s1
+
+    Scan items                 Fence                                          (SHARD WITH orders)
+                          =>   └─ Semi join items.order_id = orders.id
+                                  ├─ Scan items
+                                  └─ Filter orders.tenant = $scope_tenant
+                                     └─ Scan orders on s1
 
 Sound: the one place that makes scans makes them so, under everything: no join, view or subquery meets a row
 out of scope. Values are parameters, of names that the statement does not have, and of the column's own type,
@@ -25,7 +27,7 @@ from sqlglot import exp
 from shardwise.catalog.model import Column, Reference, Single, Table
 from shardwise.catalog.shardings import SlotSet, full
 from shardwise.errors import Position, Reason, Unplannable
-from shardwise.plan.nodes import Empty, Filter, Join, Node, Scan
+from shardwise.plan.nodes import Empty, Fence, Filter, Join, Node, Scan
 from shardwise.plan.route import Note, Route
 from shardwise.plan.tree import column
 from shardwise.planner.coverage import ByKey, ByParent, Refused, coverage
@@ -52,13 +54,18 @@ def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: Mak
             above = make_scan(parent)
             equal = exp.EQ(this=_column(scan, name), expression=_column(above, parent_name))
             right = scoped(binder, above, position, make_scan)
+            right = right.input if isinstance(right, Fence) else right  # that of the child is around both
             left = _beside(scan, right, is_pinned=scope.is_pinned)
-            return Join(kind="semi", left=left, right=right, on=(equal,)) if isinstance(left, Scan) else left
+            if not isinstance(left, Scan):
+                return left
+            return Fence(input=Join(kind="semi", left=left, right=right, on=(equal,)))
         case ByKey(columns=columns):
             slots = slots_in(found, binder.catalog, scan.table)
             below = _on_shards(binder, scan, slots)
             tests = tuple(_test(binder, scan, key, of, values) for key, of, values in columns)
-            return Filter(input=below, conjuncts=tests) if isinstance(below, Scan) else below
+            if not isinstance(below, Scan):
+                return below
+            return Fence(input=Filter(input=below, conjuncts=tests))
     return _on_shards(binder, scan, None)
 
 

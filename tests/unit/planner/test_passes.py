@@ -30,7 +30,7 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.tree import column, rewrite, walk
 from shardwise.plan.verify import verify
-from shardwise.planner import OPTIONAL, PASSES, Planner
+from shardwise.planner import OPTIONAL, PASSES, Context, Planner, scope_of
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import Pass, run
 from tests.unit.planner.trees import LETTERS, bound, first
@@ -73,6 +73,8 @@ def test_the_names_of_optional_passes_are_those_of_passes() -> None:
 
 def test_every_pass_fires_somewhere() -> None:
     fired = {name for sql in CASES for name, _ in Planner(LETTERS).prepare(sql).plan().steps}
+    scope = Context(scope=scope_of(LETTERS, {"k": 1}))
+    fired |= {name for name, _ in Planner(LETTERS).prepare("SELECT v FROM a").plan(context=scope).steps}
     assert fired == set(NAMES)
 
 
