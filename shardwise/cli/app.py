@@ -13,7 +13,8 @@ from rich.text import Text
 
 from shardwise._version import __version__
 from shardwise.cli import console as consoles
-from shardwise.cli import output
+from shardwise.cli import output, table
+from shardwise.cli.answering import Way, answer
 from shardwise.cli.attended import attended, is_idle, leave
 from shardwise.cli.catalog import DEFAULT_CATALOG, CatalogPath, existing
 from shardwise.cli.catalog import app as catalog_app
@@ -21,7 +22,7 @@ from shardwise.cli.console import Exit, failing
 from shardwise.cli.demo import demo
 from shardwise.cli.output import Format
 from shardwise.cli.parameters import parameters
-from shardwise.cli.progress import watched
+from shardwise.cli.shell.app import shell
 from shardwise.dbapi import Connection, connect
 from shardwise.plan.wrap import bytes_text, count_text
 
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 app.add_typer(catalog_app, name="catalog")
 app.command("demo")(demo)
+app.command("shell")(shell)
 
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The statement; - reads it from standard input.")]
 Params = Annotated[
@@ -80,30 +82,21 @@ def query(
     """Answer a statement."""
     form = _format(form, out)
     text = _statement(sql)
+    way = Way(form=form, path=out, rows_max=rows)
     with failing(text), connected(catalog) as connection:
-        cursor, values = connection.cursor(), parameters(text, param or ())
-        options = {
-            "scatter": "refuse" if refuse_scatter else "allow",
-            "deadline_s": deadline,
-            "rows_max": rows_moved_max,
-        }
-
-        def answer() -> None:
-            with watched(cursor, consoles.stderr()):
-                cursor.execute(text, values, **options)
-                if form is Format.TABLE:
-                    table = output.read_table(cursor, _rows_max(rows, screen.is_terminal))
-                else:
-                    with output.sink(out) as sink:
-                        output.write(cursor, form, sink)
-                    return
-            output.show_table(table, screen)
-
-        screen = consoles.stdout()
-        attended(answer, cursor.cancel)
-        if stats and cursor.stats is not None:
-            moved = f"{count_text(cursor.stats.rows_moved, 'row')}, {bytes_text(cursor.stats.bytes_moved)}"
-            consoles.stderr().print(Text(f"{moved} moved off the shards", style="dim"))
+        answered = answer(
+            connection,
+            text,
+            parameters(text, param or ()),
+            way,
+            scatter="refuse" if refuse_scatter else "allow",
+            deadline_s=deadline,
+            rows_max=rows_moved_max,
+        )
+        if stats and answered.statistics is not None:
+            moved = answered.statistics
+            told = f"{count_text(moved.rows_moved, 'row')}, {bytes_text(moved.bytes_moved)}"
+            consoles.stderr().print(Text(f"{told} moved off the shards", style="dim"))
 
 
 @app.command()
@@ -131,7 +124,7 @@ def explain(
         )
         screen = consoles.stdout()
         if route:
-            output.show_rows(explanation.columns, explanation.rows, screen)
+            table.show(table.of_values(explanation.columns, explanation.rows), screen)
         else:
             screen.print(Text(explanation.text), soft_wrap=True)
 
@@ -168,12 +161,6 @@ def _statement(sql: str) -> str:
     if not text.strip():
         raise typer.BadParameter("the statement is empty", param_hint="SQL")
     return text
-
-
-def _rows_max(given: int | None, is_terminal: bool) -> int | None:
-    if given is None:
-        return output.ROWS_ON_A_TERMINAL if is_terminal else None
-    return given or None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,6 +7,7 @@ main thread does nothing but wait, and tells the work to stop.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -24,6 +25,8 @@ _T = TypeVar("_T")
 PATIENCE_S: Final = 0.12
 """How long work that was told to stop may take to; after that it is left behind."""
 
+_WAIT_S: Final = 0.05
+
 _left: list[threading.Thread] = []
 
 
@@ -39,7 +42,7 @@ def attended(work: Callable[[], _T], cancel: Callable[[], None]) -> _T:
     job = _Job(work, lambda: events.put("done"))
     with _handling(lambda: events.put("interrupted")):
         job.thread.start()
-        if events.get() == "done":
+        if _next(events) == "done":
             return job.result()
         threading.Thread(target=cancel, name="shardwise-cancel", daemon=True).start()
         deadline = time.monotonic() + PATIENCE_S
@@ -76,6 +79,13 @@ def leave(code: int, patience_s: float = 3.0) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(code)
+
+
+def _next(events: SimpleQueue[str]) -> str:
+    """Waits, but not in one go: a signal just before the wait begins would not end it."""
+    while True:
+        with contextlib.suppress(Empty):
+            return events.get(timeout=_WAIT_S)
 
 
 class _Job(Generic[_T]):

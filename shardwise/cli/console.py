@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from shardwise.cli.terminal import harmless
 from shardwise.errors import (
     Cancelled,
     CatalogError,
@@ -93,26 +94,30 @@ def exit_code(error: Error) -> Exit:
     return Exit.UNAVAILABLE if isinstance(error, ShardUnavailable) else Exit.FAILED
 
 
-def show_error(error: Error, sql: str | None = None) -> None:
-    """What went wrong, with the place in the user's own text underlined, and what to do."""
+def show_error(error: Error, sql: str | None = None, own: Callable[[str], str] | None = None) -> None:
+    """What went wrong, with the place in the user's own text underlined, and what to do.
+
+    `own` says it in the words of where the user is: by default the command line's.
+    """
+    own = own or own_words
     console = stderr()
     source = sql
     if isinstance(error, CatalogError) and error.file is not None:
         source = _text_of(error.file)
         where = ":".join(str(part) for part in (error.file, *(error.position or ())[:2]))
         console.print(Text(where, style="bold"), soft_wrap=True)
-    console.print(Text.assemble(("error: ", "bold red"), _as_option(error.message)), soft_wrap=True)
+    console.print(Text.assemble(("error: ", "bold red"), harmless(own(error.message))), soft_wrap=True)
     if error.position is not None and source is not None:
         for line in underlined(source, error.position):
             console.print(line, soft_wrap=True)
     if error.hint:
-        console.print(Text.assemble(("hint: ", "bold cyan"), own_hint(error.hint)), soft_wrap=True)
+        console.print(Text.assemble(("hint: ", "bold cyan"), harmless(own(error.hint))), soft_wrap=True)
     if isinstance(error, InternalError):
         console.print(Text("This is a bug of shardwise: please report it with the statement.", style="dim"))
 
 
 # What hints say to do from Python, and what it is here.
-_OWN_HINTS: Final = (
+_OWN_WORDS: Final = (
     (r"allow it: scatter='allow'", "drop --refuse-scatter"),
     (
         r"Give options to open\(\), connect\(\) or execute\(\).*",
@@ -126,18 +131,18 @@ _OWN_HINTS: Final = (
     (r"\brows_max\b", "--rows-moved-max"),
     (r"\bdeadline_s\b", "--deadline"),
 )
-_OWN_OPTIONS: Final = {"rows_max": "--rows-moved-max", "deadline_s": "--deadline"}
 
 
-def own_hint(hint: str) -> str:
-    """A hint in the command line's own options."""
-    for pattern, own in _OWN_HINTS:
-        hint = re.sub(pattern, own, hint)
-    return hint
+def own_words(text: str) -> str:
+    """A message or hint in the command line's own options."""
+    return rewritten(text, _OWN_WORDS)
 
 
-def _as_option(message: str) -> str:
-    return re.sub(r"(?<=^the option )\w+", lambda match: _OWN_OPTIONS.get(match[0], match[0]), message)
+def rewritten(text: str, words: Sequence[tuple[str, str]]) -> str:
+    """Each pattern replaced, one after the other."""
+    for pattern, own in words:
+        text = re.sub(pattern, own, text)
+    return text
 
 
 def underlined(source: str, position: Position) -> list[Text]:
@@ -145,7 +150,7 @@ def underlined(source: str, position: Position) -> list[Text]:
     lines = source.splitlines()
     if not 1 <= position.line <= len(lines):
         return []
-    line = lines[position.line - 1].expandtabs(1)
+    line = _blank_controls(lines[position.line - 1])
     start = min(max(position.column - 1, 0), len(line))
     length = max(1, min(position.length, len(line) - start))
     cut = 0
@@ -159,6 +164,11 @@ def underlined(source: str, position: Position) -> list[Text]:
         Text.assemble((number, "dim"), line),
         Text.assemble((marks[: len(number)], "dim"), marks[len(number) :], ("^" * length, "bold red")),
     ]
+
+
+def _blank_controls(line: str) -> str:
+    """As long as before, so that the marks fit."""
+    return "".join(c if c.isprintable() else " " for c in line)
 
 
 def _text_of(file: str) -> str | None:

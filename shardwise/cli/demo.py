@@ -15,10 +15,11 @@ from rich.text import Text
 
 from shardwise.catalog import save_lock
 from shardwise.cli import console as consoles
-from shardwise.cli import demo_data, output
+from shardwise.cli import demo_data, table
 from shardwise.cli.catalog import read_off
 from shardwise.cli.console import Exit, failing
 from shardwise.cli.progress import watched
+from shardwise.cli.textual import Rows
 from shardwise.dbapi import Connection, Explanation
 from shardwise.dbapi.files import writing
 from shardwise.plan.wrap import bytes_text, count_text
@@ -158,11 +159,11 @@ def _ask(screen: Console, connection: Connection, number: int, question: Questio
     started = time.monotonic()
     cursor = connection.execute(question.sql)
     with watched(cursor, consoles.stderr(), keep=True):
-        answer = output.read_table(cursor, 10)
+        answer = table.read(Rows(cursor), 10)
     seconds = time.monotonic() - started
     if consoles.stderr().is_terminal:
         screen.print()
-    output.show_table(answer, screen)
+    table.show(answer, screen)
     screen.print()
     plan: Explanation = connection.explain(question.sql)
     for line in plan.text.splitlines():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shardwise.errors import DataError, NotSupportedError
 from shardwise.plan.run import Plan
-from shardwise.plan.statistics import Statistics
+from shardwise.plan.statistics import ShardStats, Statistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,14 @@ class Rows(Protocol):
     def cancel(self) -> None: ...
 
 
+class FragmentProgress(NamedTuple):
+    """A fragment's name, the shards it asks, and what those have sent that have answered."""
+
+    name: str
+    asked: tuple[str, ...]
+    answered: Mapping[str, ShardStats]
+
+
 class Progress(NamedTuple):
     """How many requests to shards were answered, of how many so far; rows and bytes that they sent."""
 
@@ -42,6 +50,7 @@ class Progress(NamedTuple):
     asked: int = 0
     rows: int = 0
     bytes: int = 0
+    fragments: tuple[FragmentProgress, ...] = ()
 
 
 def progress_of(plan: Plan | None, stats: Statistics | None) -> Progress:
@@ -53,6 +62,10 @@ def progress_of(plan: Plan | None, stats: Statistics | None) -> Progress:
         asked=sum(len(fragment.route.shards) for fragment in plan.fragments),
         rows=stats.rows_moved,
         bytes=stats.bytes_moved,
+        fragments=tuple(
+            FragmentProgress(fragment.name, fragment.route.shards, stats.fragments.get(fragment.name, {}))
+            for fragment in plan.fragments
+        ),
     )
 
 

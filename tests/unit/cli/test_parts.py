@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from shardwise.cli import demo, output
-from shardwise.cli.console import Exit, exit_code, own_hint, show_error, underlined
+from shardwise.cli import demo, output, table
+from shardwise.cli.console import Exit, exit_code, own_words, show_error, underlined
 from shardwise.cli.output import Format
 from shardwise.cli.parameters import parameters, value
+from shardwise.cli.textual import Rows
 from shardwise.dbapi import Cursor
 from shardwise.errors import CatalogError, InternalError, Position, ProgrammingError, ShardUnavailable
 from tests.unit.dbapi.fake import connect
@@ -92,7 +93,7 @@ def test_a_catalog_error_shows_its_file(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_hints_name_the_command_lines_options(hint: str, own: str) -> None:
-    assert own in own_hint(hint)
+    assert own in own_words(hint)
 
 
 def test_exit_codes() -> None:
@@ -199,7 +200,7 @@ def test_binary_formats_of_no_rows_have_the_columns() -> None:
 
 def shown(sql: str, rows_max: int | None, **options: Any) -> str:
     out = io.StringIO()
-    output.show_table(output.read_table(cursor(sql), rows_max), Console(file=out, width=60, **options))
+    table.show(table.read(Rows(cursor(sql)), rows_max), Console(file=out, width=60, **options))
     return out.getvalue()
 
 

@@ -1,0 +1,140 @@
+"""Commands that look at the catalog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from shardwise.catalog import Catalog
+from shardwise.catalog.model import Table, View
+from shardwise.catalog.printing import print_catalog
+from shardwise.cli.shell.commands.registry import Completes, command
+from shardwise.cli.shell.splitting import Command
+from shardwise.dbapi.show import placement_text
+from shardwise.errors import Reason, UnknownName
+
+if TYPE_CHECKING:
+    from shardwise.cli.shell.shell import Shell
+
+_NUMBERS: Final = ("shards", "rows", "slots")
+
+
+def _rows(shell: Shell, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    with shell.connection.cursor() as cursor:
+        cursor.execute(sql)
+        return [column.name for column in cursor.description or ()], cursor.fetchall()
+
+
+def _list(shell: Shell, sql: str, pattern: str | None, kinds: Sequence[str] = ()) -> None:
+    """What a SHOW lists, of those whose name fits the pattern."""
+    names, rows = _rows(shell, sql)
+    fits = _fitting(pattern)
+    rows = [row for row in rows if fits(str(row[0])) and (not kinds or row[1] in kinds)]
+    shell.show(names, rows, _NUMBERS)
+
+
+def _fitting(pattern: str | None) -> Any:
+    """`*` and `%` stand for anything, `?` for a character; case does not matter."""
+    if pattern is None:
+        return lambda _: True
+    text = "".join({"*": ".*", "%": ".*", "?": "."}.get(c) or re.escape(c) for c in pattern.replace('"', ""))
+    compiled = re.compile(text, re.IGNORECASE | re.DOTALL)
+    return lambda name: bool(compiled.fullmatch(name) or compiled.fullmatch(name.rpartition(".")[2]))
+
+
+@command(".tables", "\\dt", arguments="[PATTERN]", completes=Completes.TABLE)
+def tables(shell: Shell, arguments: list[str], _: Command) -> None:
+    """The tables and views, how they are placed, and on how many shards"""
+    _list(shell, "SHOW TABLES", next(iter(arguments), None))
+
+
+@command("\\dv", arguments="[PATTERN]", completes=Completes.TABLE)
+def views(shell: Shell, arguments: list[str], _: Command) -> None:
+    """The views"""
+    _list(shell, "SHOW TABLES", next(iter(arguments), None), ("view",))
+
+
+@command("\\d", ".columns", arguments="[TABLE]", completes=Completes.TABLE)
+def describe(shell: Shell, arguments: list[str], given: Command) -> None:
+    """A table's columns and its placement; without a name, all tables"""
+    if not arguments:
+        tables(shell, arguments, given)
+        return
+    names, rows = _rows(shell, f"DESCRIBE {arguments[0]}")
+    shell.show(names, rows)
+    table = _relation(shell.connection.cluster.catalog, arguments[0])
+    if isinstance(table, Table):
+        shell.print(placement_text(table))
+
+
+@command(".schema", arguments="[PATTERN]", completes=Completes.TABLE)
+def schema(shell: Shell, arguments: list[str], _: Command) -> None:
+    """What the catalog says of the tables, or of all that it has"""
+    catalog = shell.connection.cluster.catalog
+    if not arguments:
+        shell.print(catalog.to_sql(locked=False).rstrip())
+        return
+    fits = _fitting(arguments[0])
+    found = [
+        each for each in catalog.tables() if fits(each.name if isinstance(each, View) else each.full_name)
+    ]
+    if not found:
+        raise _no_such(arguments[0])
+    shell.print("\n".join(_text(catalog, each) for each in found))
+
+
+@command("\\dn", ".schemas")
+def schemas(shell: Shell, arguments: list[str], _: Command) -> None:
+    """The schemas, and how many tables each has"""
+    found: dict[str, int] = {}
+    for table in shell.connection.cluster.catalog.tables():
+        name = (table.schema if isinstance(table, Table) else None) or "main"
+        found[name] = found.get(name, 0) + 1
+    shell.show(["schema", "tables"], list(found.items()), ["tables"])
+
+
+@command(".shards", arguments="[PATTERN]")
+def shards(shell: Shell, arguments: list[str], _: Command) -> None:
+    """The shards, where they are, and which shardings use them"""
+    _list(shell, "SHOW SHARDS", next(iter(arguments), None))
+
+
+@command(".sources", arguments="[PATTERN]")
+def sources(shell: Shell, arguments: list[str], _: Command) -> None:
+    """The databases and folders that shards are on"""
+    _list(shell, "SHOW SOURCES", next(iter(arguments), None))
+
+
+@command(".shardings")
+def shardings(shell: Shell, arguments: list[str], _: Command) -> None:
+    """The rules by which rows are split"""
+    _list(shell, "SHOW SHARDINGS", None)
+
+
+@command(".route", arguments="TABLE KEY …", completes=Completes.TABLE)
+def route(shell: Shell, arguments: list[str], _: Command) -> None:
+    """The shard that has a key's rows: .route orders 17"""
+    table, *key = arguments
+    names, rows = _rows(shell, f"SHOW ROUTE FOR {table} KEY ({', '.join(key)})")
+    shell.show(names, rows)
+
+
+def _relation(catalog: Catalog, name: str) -> Table | View | None:
+    schema, _, last = name.replace('"', "").rpartition(".")
+    return catalog.table(last, schema or None)
+
+
+def _text(catalog: Catalog, item: Table | View) -> str:
+    """A table in the catalog's language."""
+    text = print_catalog(catalog.name, catalog.dialect, {}, [item])
+    return text.partition(";\n")[2].strip()
+
+
+def _no_such(name: str) -> UnknownName:
+    return UnknownName(
+        f'there is no table "{name}"',
+        reason=Reason.UNKNOWN_TABLE,
+        sqlstate="42P01",
+        hint=".tables lists them",
+    )

@@ -1,0 +1,59 @@
+"""JSON and Arrow, batch by batch: a result of any size passes in the same memory.
+
+CSV and Parquet are written as `Cursor.write_csv` and `write_parquet` do.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from shardwise.dbapi import Cursor
+from shardwise.dbapi.types import family
+from shardwise.dbapi.writers import computed, joined, literal, positions
+
+
+def write_arrow(cursor: Cursor, sink: BinaryIO) -> int:
+    """An IPC stream."""
+    reader = cursor.to_arrow_reader()
+    count = 0
+    with pa.ipc.new_stream(sink, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+            count += batch.num_rows
+    return count
+
+
+def write_json(cursor: Cursor, sink: BinaryIO, *, as_array: bool) -> int:
+    """One object per row, one to a line; with `as_array` they are the items of one array."""
+    reader = cursor.to_arrow_reader()
+    members = [
+        literal(json.dumps(c.name, ensure_ascii=False) + ": ")
+        + f" || coalesce({_json_value(name, c.type_code)}, 'null')"
+        for name, c in zip(positions(reader.schema), cursor.description or (), strict=True)
+    ]
+    separated = " || ', ' || ".join(members)
+    separator = ",\n " if as_array else "\n"
+    count = 0
+    sink.write(b"[" if as_array else b"")
+    for table in computed(reader, cursor.connection.options.time_zone, f"'{{' || {separated} || '}}'"):
+        sink.write((separator if count else "").encode())
+        sink.write(joined(table, separator))
+        count += table.num_rows
+    sink.write(b"]\n" if as_array else b"\n" if count else b"")
+    return count
+
+
+def _json_value(name: str, code: str) -> str:
+    """JSON has no infinity and no NaN: those are written as text. DECIMAL keeps all its digits."""
+    text = f"CAST({name} AS VARCHAR)"
+    kind = family(code)
+    if kind in ("FLOAT", "DOUBLE"):
+        return f"CASE WHEN isfinite({name}) THEN {text} ELSE '\"' || {text} || '\"' END"
+    if kind == "DECIMAL":
+        return text
+    if kind == "JSON":
+        return f"CAST(json({name}) AS VARCHAR)"  # on one line
+    return f"CAST(to_json({name}) AS VARCHAR)"
