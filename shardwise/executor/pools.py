@@ -182,6 +182,11 @@ class Lease:
         self._source = source
         self._done: Callable[[], None] | None = done
 
+    @property
+    def dialect(self) -> str:
+        """sqlglot's name of the source's SQL."""
+        return self._backend.dialect
+
     def connect(self, time_zone: str) -> SourceConnection:
         return self._source.connect(time_zone)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from shardwise.errors import Error, OperationalError
 from shardwise.executor.backends.base import Columns, SourceConnection
+from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Lease, Limits, SourcePool
@@ -217,6 +218,10 @@ def located(error: BaseException, lease: Lease | None, request: Request) -> Erro
     ours = lease.translate(error) if lease is not None else error
     if not isinstance(ours, Error):
         ours = OperationalError(str(ours))
+    if isinstance(ours, MisfitError):
+        tables = [table for table, columns in request.expects if any(c.name == ours.column for c in columns)]
+        if len(tables) == 1:
+            ours.locate(tables[0].replace('"', ""))
     if ours.shard is None:
         ours.shard = request.shard
         where = f'shard "{request.shard}"'

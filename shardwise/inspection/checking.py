@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
-from shardwise.catalog.model import Catalog, Reference, Table, View
+from shardwise.catalog.model import Catalog, Column, Reference, Table, View
 from shardwise.errors import Error, ShardUnavailable
-from shardwise.inspection.drift import differences
+from shardwise.inspection.drift import differences, normal_type
 from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.importing import Opener, Partition, Sources, partitions
-from shardwise.inspection.reading import PhysicalTable, quoted, quoted_table
+from shardwise.inspection.physical import PhysicalTable, SourceReader
+from shardwise.inspection.reading import quoted, quoted_table
 from shardwise.inspection.rows import duplicates, misplaced
 
 SAMPLE_ROWS = 1_000
@@ -90,7 +92,7 @@ def _rows_of(
 ) -> Iterator[Finding]:
     """Rows can be looked at only where the columns are right."""
     for partition in good:
-        columns = sources.tables(partition.shard)[partition.name.lower()].columns
+        columns = table.columns or sources.tables(partition.shard)[partition.name.lower()].columns
         reader = sources.reader(partition.shard)
         try:
             yield from misplaced(
@@ -122,12 +124,12 @@ def _reference(sources: Sources, table: Table, good: list[Partition]) -> Iterato
     """The same rows on each shard: as many, and the same sum of their hashes."""
     if not good:
         return
-    names = sorted(c.name.lower() for c in sources.tables(good[0].shard)[good[0].name.lower()].columns)
-    columns = ", ".join(quoted(name) for name in names)
+    columns = table.columns or sources.tables(good[0].shard)[good[0].name.lower()].columns
+    can_hash = all(sources.reader(partition.shard).dialect == "duckdb" for partition in good)
     first: tuple[int, object] | None = None
     for partition in good:
-        sql = f"SELECT count(*), sum(CAST(hash({columns}) AS HUGEINT)) FROM {quoted_table(partition.name)}"
-        ((count, digest),) = sources.reader(partition.shard).rows(sql)
+        digest_of = _digest_by_source if can_hash else _digest_here
+        count, digest = digest_of(sources.reader(partition.shard), partition.name, columns)
         first = first or (count, digest)
         if (count, digest) != first:
             found = f"{count} rows" if count != first[0] else "other values in as many rows"
@@ -138,3 +140,19 @@ def _reference(sources: Sources, table: Table, good: list[Partition]) -> Iterato
                 expected=f"the {first[0]} rows of shard {good[0].shard}",
                 found=found,
             )
+
+
+def _digest_by_source(reader: SourceReader, table: str, columns: Sequence[Column]) -> tuple[int, object]:
+    names = ", ".join(sorted(quoted(column.name) for column in columns))
+    sql = f"SELECT count(*), sum(CAST(hash({names}) AS HUGEINT)) FROM {quoted_table(table)}"
+    ((count, digest),) = reader.rows(sql)
+    return count, digest
+
+
+def _digest_here(reader: SourceReader, table: str, columns: Sequence[Column]) -> tuple[int, object]:
+    """The same of values, whichever product holds them. Columns that are stored as numbers are left out."""
+    wanted = sorted((c.name, normal_type(c.type)) for c in columns if c.stored is None)
+    names = ", ".join(quoted(name) for name, _ in wanted)
+    rows = reader.rows(f"SELECT {names} FROM {quoted_table(table)}", None, tuple(wanted))
+    digests = (sha256(repr(row).encode(errors="surrogatepass")).digest() for row in rows)
+    return len(rows), sum(int.from_bytes(digest[:8], "big") for digest in digests)

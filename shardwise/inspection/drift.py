@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardwise.catalog.model import Column
+from shardwise.executor.backends.sqlite.tables import suits
 from shardwise.inspection.findings import Finding, Kind
-from shardwise.inspection.reading import PhysicalTable
+from shardwise.inspection.physical import PhysicalTable
 
 
 def differences(
@@ -27,7 +28,7 @@ def differences(
                 is_error=not fills_missing,
             )
         else:
-            yield from _column_differences(table, shard, column, have[name])
+            yield from _column_differences(table, shard, column, have[name], found.declared.get(name))
     for name, column in have.items():
         if name not in want:
             yield Finding(
@@ -52,7 +53,11 @@ def differences(
         )
 
 
-def _column_differences(table: str, shard: str, want: Column, have: Column) -> Iterator[Finding]:
+def _column_differences(
+    table: str, shard: str, want: Column, have: Column, declared: str | None
+) -> Iterator[Finding]:
+    """`declared` is what the source says the type is, if its types are not the catalog's."""
+
     def finding(kind: Kind, expected: str, found: str, *, is_error: bool = True) -> Finding:
         return Finding(
             kind=kind,
@@ -64,11 +69,16 @@ def _column_differences(table: str, shard: str, want: Column, have: Column) -> I
             is_error=is_error,
         )
 
-    if normal_type(want.type) != normal_type(have.type):
-        yield finding(Kind.COLUMN_TYPE, want.type, have.type)
+    if declared is None:
+        if normal_type(want.type) != normal_type(have.type):
+            yield finding(Kind.COLUMN_TYPE, want.type, have.type)
+    elif want.type:
+        why = suits(declared, (want.name, want.type, want.stored), normal_type)
+        if why is not None:
+            yield finding(Kind.COLUMN_TYPE, want.type, f"a column that is {why}")
     if not want.nullable and have.nullable:
         yield finding(Kind.NULLABILITY, "NOT NULL", "NULL allowed")
-    if (want.collation or "").lower() != (have.collation or "").lower():
+    if declared is None and (want.collation or "").lower() != (have.collation or "").lower():
         yield finding(Kind.COLLATION, want.collation or "no collation", have.collation or "none")
 
 
@@ -96,6 +106,7 @@ def merged(tables: Sequence[PhysicalTable], *, fills_missing: bool = False) -> P
         columns=tuple(columns),
         primary_key=first.primary_key if same_key else (),
         unique=unique,
+        declared={name: type_ for table in reversed(tables) for name, type_ in table.declared.items()},
     )
 
 

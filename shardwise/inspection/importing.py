@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from shardwise.catalog.model import Catalog, LockedTable, Reference, Table
+from shardwise.catalog.model import Catalog, Column, LockedTable, Reference, Table
 from shardwise.inspection.drift import differences, merged
 from shardwise.inspection.findings import Finding, Kind
-from shardwise.inspection.reading import PhysicalTable, SourceReader, read_tables, row_count
+from shardwise.inspection.physical import PhysicalTable, SourceReader
+from shardwise.inspection.reading import read_tables, row_count
 
 Opener = Callable[[str], SourceReader]
 """Opens a source by its name."""
@@ -45,7 +46,7 @@ class Sources:
         """The tables on a shard's source, by name in lower case."""
         name = self.catalog.source_of(shard)
         if name not in self._tables:
-            self._tables[name] = read_tables(self.reader(shard))
+            self._tables[name] = read_tables(self.reader(shard), self.catalog.dialect)
         return self._tables[name]
 
     def close(self) -> None:
@@ -99,6 +100,18 @@ def import_tables(
     return Imported(tuple(tables), tuple(findings))
 
 
+def untold_type(table: str, physical: PhysicalTable, column: Column) -> Finding:
+    """A column whose declared type stands for none of the catalog's."""
+    declared = physical.declared.get(column.name.lower())
+    return Finding(
+        kind=Kind.COLUMN_TYPE,
+        table=table,
+        column=column.name,
+        expected="a type that says what it holds, or the columns listed in ATTACH TABLE",
+        found=f"declared {declared}" if declared else "declared without a type",
+    )
+
+
 def _named_tables(catalog: Catalog, sources: Sources) -> Iterator[Table]:
     """The catalog's tables; for a `*`, each table of its sources that no other declaration names.
 
@@ -146,6 +159,9 @@ def _import_table(
     if not found or any(finding.is_error and finding.kind is not Kind.NULLABILITY for finding in findings):
         return None, findings
     whole = merged(found, fills_missing=fills)
+    untold = [untold_type(table.full_name, whole, column) for column in whole.columns if not column.type]
+    if untold and catalog.dialect != "sqlite":
+        return None, [*findings, *untold]
     virtual = {column.name.lower() for column in getattr(table.placement, "virtual", ())}
     locked = LockedTable(
         name=table.name,

@@ -1,36 +1,19 @@
 """What a source says of its own tables: columns, nullability, collations, keys.
 
-One set of questions for DuckDB files and for folders of Parquet, which a DuckDB shows as views.
+One set of questions for DuckDB files and for folders of Parquet, which a DuckDB shows as views; SQLite files
+have their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Mapping
 
 import sqlglot
 from sqlglot import exp
 
 from shardwise.catalog.model import Column
-
-
-class SourceReader(Protocol):
-    """An open source: runs a statement in its own dialect and gives all rows."""
-
-    def rows(self, sql: str) -> Sequence[tuple[Any, ...]]: ...
-    def close(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhysicalTable:
-    """A table as the source has it."""
-
-    name: str
-    columns: tuple[Column, ...]
-    primary_key: tuple[str, ...] = ()
-    unique: tuple[tuple[str, ...], ...] = field(default=())
-
+from shardwise.inspection.physical import PhysicalTable, SourceReader
+from shardwise.inspection.sqlite import read_sqlite_tables
 
 _COLUMNS = """
     SELECT schema_name, table_name, column_name, data_type, is_nullable, column_default
@@ -46,8 +29,13 @@ _COLLATED = """
     WHERE NOT internal AND database_name = current_database() AND contains(lower(sql), 'collate')"""
 
 
-def read_tables(reader: SourceReader) -> Mapping[str, PhysicalTable]:
-    """All tables and views of a source, by name in lower case; "schema.name" outside the schema `main`."""
+def read_tables(reader: SourceReader, dialect: str) -> Mapping[str, PhysicalTable]:
+    """All tables and views of a source, by name in lower case; "schema.name" outside the schema `main`.
+
+    `dialect` is the catalog's: a file of loose types is described in its terms.
+    """
+    if reader.dialect == "sqlite":
+        return read_sqlite_tables(reader, dialect)
     columns: dict[str, list[Column]] = {}
     names: dict[str, str] = {}
     collations = _collations(reader)

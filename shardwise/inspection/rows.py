@@ -14,9 +14,11 @@ from shardwise.catalog.model import Catalog, Column, Sharded, ShardedWith, Shard
 from shardwise.catalog.shardings import SlotSet, canonical, members
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import DataError
+from shardwise.inspection.drift import normal_type
 from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.importing import Partition
-from shardwise.inspection.reading import SourceReader, quoted, quoted_table
+from shardwise.inspection.physical import SourceReader
+from shardwise.inspection.reading import quoted, quoted_table
 
 
 class _Wrong(NamedTuple):
@@ -37,7 +39,8 @@ def misplaced(
     sample_rows: int | None,
 ) -> Iterator[Finding]:
     """Rows of a physical table whose key belongs to another one: at most one finding per key of the table."""
-    rows = f"(FROM {quoted_table(partition.name)}{'' if sample_rows is None else f' LIMIT {sample_rows}'})"
+    limit = "" if sample_rows is None else f" LIMIT {sample_rows}"
+    rows = f"(SELECT * FROM {quoted_table(partition.name)}{limit})"
     if isinstance(table.placement, ShardedWith):
         yield from _orphans(catalog, reader, table, partition, rows)
     if not isinstance(table.placement, Sharded):
@@ -46,9 +49,9 @@ def misplaced(
     if sharding.is_open:
         return
     own = own_slots(catalog, table, sharding, partition)
-    families = {column.name.lower(): type_family(column.type, "duckdb") for column in columns}
+    types = {column.name.lower(): column.type for column in columns}
     for key in table.placement.keys:
-        wrong, seen, example = _wrong_rows(reader, sharding, key, own, families=families, rows=rows)
+        wrong, seen, example = _wrong_rows(reader, sharding, key, own, types=types, rows=rows)
         if wrong:
             parts = ", ".join(part.sql(dialect="duckdb") for part in key.parts)
             yield Finding(
@@ -90,23 +93,25 @@ def _wrong_rows(
     key: ShardKey,
     own: SlotSet,
     *,
-    families: Mapping[str, Family],
+    types: Mapping[str, str],
     rows: str,
 ) -> _Wrong:
     """The source computes the slot where it is right; else its distinct keys are read and placed here."""
+    families = {name: type_family(type_, "duckdb") for name, type_ in types.items()}
     kinds = [family_of(part, families) for part in key.parts]
     is_plain = all(
         isinstance(part, exp.Column) and kind is Family.INT
         for part, kind in zip(key.parts, kinds, strict=True)
     )
     text = sharding.function.sql("duckdb") if is_plain and not key.by_slot else None
-    if text is not None:
+    if text is not None and reader.dialect == "duckdb":
         return _wrong_by_source(reader, text, key, own, rows)
     columns = sorted({c.name for part in key.parts for c in part.find_all(exp.Column)})
     wrong = seen = 0
     example = ""
-    grouped = f"SELECT {', '.join(map(quoted, columns))}, count(*) FROM {rows} GROUP BY ALL"
-    for *values, count in reader.rows(grouped):
+    names = ", ".join(map(quoted, columns))
+    wanted = (*((name, normal_type(types[name.lower()])) for name in columns), ("count", "BIGINT"))
+    for *values, count in reader.rows(f"SELECT {names}, count(*) FROM {rows} GROUP BY {names}", None, wanted):
         seen += count
         row = {name.lower(): value for name, value in zip(columns, values, strict=True)}
         if not own & _slots_of(sharding, key, kinds, row):
@@ -173,11 +178,14 @@ def duplicates(
     """Keys declared UNIQUE ACROSS SHARDS that are on more than one row. Only keys are read off the shards."""
     for key in table.unique_across:
         texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in key)
+        wanted = tuple((name, "VARCHAR") for name in key)
         names = [f"k{i}" for i in range(len(key))]
         with duckdb.connect() as engine:
             engine.execute(f"CREATE TABLE keys ({', '.join(f'{name} VARCHAR' for name in names)})")
             for partition in good:
-                rows = reader_of(partition.shard).rows(f"SELECT {texts} FROM {quoted_table(partition.name)}")
+                rows = reader_of(partition.shard).rows(
+                    f"SELECT {texts} FROM {quoted_table(partition.name)}", None, wanted
+                )
                 batch = pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
                 engine.register("batch", batch)
                 engine.execute("INSERT INTO keys FROM batch")

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from shardwise.catalog.model import Catalog, LockedTable, Table
 from shardwise.errors import CatalogError, Error
-from shardwise.inspection.reading import PhysicalTable
+from shardwise.inspection.physical import PhysicalTable
 from shardwise.session.opened import OpenedSource
 
 
@@ -48,7 +48,7 @@ def _tables(
     name = catalog.source_of(catalog.homes(table)[0])
     if name not in known:
         with open_source(name) as source:
-            known[name] = source.tables()
+            known[name] = source.tables(catalog.dialect)
     return known[name]
 
 
@@ -66,7 +66,7 @@ def _read(catalog: Catalog, table: Table, there: Mapping[str, PhysicalTable]) ->
             f'columns of "{table.full_name}"',
             hint="Correct its name or NAMED, or list its columns",
         )
-    return _locked(table, physical)
+    return _locked(catalog, table, physical)
 
 
 def _expanded(
@@ -79,11 +79,19 @@ def _expanded(
         table = catalog.wildcard(name, schema or None)
         if key not in taken and table is not None and table.placement == wildcard.placement:
             taken.add(key)
-            found.append(_locked(table, physical))
+            found.append(_locked(catalog, table, physical))
     return found
 
 
-def _locked(table: Table, physical: PhysicalTable) -> LockedTable:
+def _locked(catalog: Catalog, table: Table, physical: PhysicalTable) -> LockedTable:
+    untold = [column.name for column in physical.columns if not column.type]
+    if untold and catalog.dialect != "sqlite":
+        declared = physical.declared.get(untold[0].lower())
+        what = f"declared {declared}" if declared else "declared without a type"
+        raise CatalogError(
+            f'column "{untold[0]}" of table "{physical.name}" is {what}, which does not say what it holds',
+            hint=f'List the columns of "{table.full_name}" in the catalog: ATTACH TABLE {table.name} (…)',
+        )
     virtual = {column.name.casefold() for column in getattr(table.placement, "virtual", ())}
     return LockedTable(
         name=table.name,

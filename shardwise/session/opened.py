@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from shardwise.errors import Error
-from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.pools import Lease
-from shardwise.inspection.reading import PhysicalTable, read_tables
+from shardwise.inspection.physical import PhysicalTable
+from shardwise.inspection.reading import read_tables
 
 
 class OpenedSource:
@@ -18,10 +19,12 @@ class OpenedSource:
         self._lease = lease
         self._connection = connection
 
-    def rows(self, sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """All rows of a statement in the source's own SQL."""
+    def rows(
+        self, sql: str, params: Mapping[str, Any] | None = None, wanted: Columns | None = None
+    ) -> list[tuple[Any, ...]]:
+        """All rows of a statement in the source's own SQL, of the `wanted` types if it has none itself."""
         try:
-            self._connection.execute(sql, params or {})
+            self._connection.execute(sql, params or {}, wanted)
             rows: list[tuple[Any, ...]] = []
             while more := self._connection.fetchmany(65_536):
                 rows += more
@@ -31,9 +34,14 @@ class OpenedSource:
             raise self._lease.translate(error) from error
         return rows
 
-    def tables(self) -> Mapping[str, PhysicalTable]:
-        """All its tables, by name in lower case."""
-        return read_tables(self)
+    @property
+    def dialect(self) -> str:
+        """sqlglot's name of the source's SQL."""
+        return self._lease.dialect
+
+    def tables(self, dialect: str = "duckdb") -> Mapping[str, PhysicalTable]:
+        """All its tables, by name in lower case, as a catalog of `dialect` has them."""
+        return read_tables(self, dialect)
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
         """Names and types of a table's columns; none if there is no such table."""

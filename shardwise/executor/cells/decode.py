@@ -26,12 +26,22 @@ class MisfitError(DataError):
     """A cell does not fit. `column` is its name; whoever knows shard and table adds them."""
 
     def __init__(self, misfit: Misfit, column: str, *, table: str | None = None) -> None:
-        of_table = f' of table "{table}"' if table else ""
+        self.column, self.table = column, table
+        self._holds = f"holds {misfit.shown}, which {misfit.why}"
         super().__init__(
-            f'column "{column}"{of_table} holds {misfit.shown}, which {misfit.why}',
+            self._text(),
             hint=misfit.hint or "Correct the value in the file, or the column's type in the catalog",
         )
-        self.column = column
+
+    def locate(self, table: str) -> None:
+        """The column is the table's, if nothing else was said."""
+        if self.table is None:
+            self.table = table
+            self.message = self._text()
+
+    def _text(self) -> str:
+        of_table = f' of table "{self.table}"' if self.table else ""
+        return f'column "{self.column}"{of_table} {self._holds}'
 
 
 class Decoder:

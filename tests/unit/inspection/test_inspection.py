@@ -36,13 +36,15 @@ CREATE TABLE users (
 class Reader:
     """An open DuckDB file."""
 
+    dialect = "duckdb"
+
     def __init__(self, path: Path) -> None:
         if not path.exists():
             raise ShardUnavailable(f'the file of "{path.stem}" is missing', shard=path.stem)
         self.connection = duckdb.connect(str(path), read_only=True)
 
-    def rows(self, sql: str) -> Sequence[tuple[Any, ...]]:
-        return self.connection.sql(sql).fetchall()
+    def rows(self, sql: str, params: Any = None, wanted: Any = None) -> Sequence[tuple[Any, ...]]:
+        return self.connection.sql(sql, params=params).fetchall()
 
     def close(self) -> None:
         self.connection.close()

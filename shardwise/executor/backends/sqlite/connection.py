@@ -93,6 +93,7 @@ class SQLiteConnection:
     def _start(self, sql: str, params: Mapping[str, Any], wanted: Columns | None) -> Columns:
         if self._cursor is not None:
             self._cursor.close()
+        self._decoder = None
         self._cursor = self._read(lambda: self._file.execute(sql, bound(params)))
         names = [name for name, _ in self._columns()]
         self._decoder = Decoder(wanted, names, self._time_zone) if wanted is not None else None
