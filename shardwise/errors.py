@@ -54,7 +54,8 @@ class Error(Exception):
 
     `message` is what and why, `hint` what to do about it; str() joins the two.
     `position` points into the user's own SQL (or catalog text) where known, `shard`
-    names the shard concerned, `sqlstate` is the five-character SQLSTATE.
+    names the shard concerned, `sqlstate` is the five-character SQLSTATE. `view` names the view whose text
+    is wrong, where it is not the statement's own.
     """
 
     default_reason: Reason = Reason.ENGINE
@@ -76,6 +77,7 @@ class Error(Exception):
         self.hint = hint
         self.position = position
         self.shard = shard
+        self.view: str | None = None
         self.sqlstate = sqlstate or self.default_sqlstate
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from shardwise import errors
 from shardwise.dbapi.cursor import Cursor, Parameters
 from shardwise.dbapi.explanation import Explanation
+from shardwise.dbapi.local_tables import LocalTables, check_hides_nothing
 from shardwise.dbapi.statements import explain
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.options import Options
@@ -19,6 +20,7 @@ from shardwise.planner import EVERYTHING, Scope
 
 if TYPE_CHECKING:
     from shardwise.executor.guard import Guard
+    from shardwise.executor.locals import LocalStore
     from shardwise.executor.result import Result
     from shardwise.plan.run import Plan
     from shardwise.session import Cluster
@@ -57,7 +59,7 @@ class Connection:
         self._owns_cluster = owns_cluster
         self._is_closed = False
         self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
-        self._locals: dict[str, Any] = {}
+        self.local_tables = LocalTables()
 
     def cursor(self) -> Cursor:
         """A new cursor."""
@@ -88,23 +90,18 @@ class Connection:
         self.check_open()
         if not name or not isinstance(name, str):
             raise ProgrammingError("a local table needs a name")
-        if self.cluster.catalog.table(name) is not None:
-            raise ProgrammingError(
-                f'"{name}" is a table of the catalog and cannot be hidden by a local one',
-                hint="Choose another name",
-            )
-        table = _as_table(data)
-        self._locals = {k: v for k, v in self._locals.items() if k.lower() != name.lower()} | {name: table}
+        check_hides_nothing(self.cluster.catalog, None, name)
+        self.local_tables.put(name, _as_table(data), replaces=True)
 
     def unregister(self, name: str) -> None:
         """Forgets a local table; an unknown name is no error."""
         self.check_open()
-        self._locals = {k: v for k, v in self._locals.items() if k.lower() != name.lower()}
+        self.local_tables.remove(name)
 
     @property
     def locals(self) -> Mapping[str, Any]:
-        """The registered local tables. Never changed in place, so a statement may keep it."""
-        return self._locals
+        """The local tables and views by name. Never changed in place, so a statement may keep it."""
+        return self.local_tables.relations
 
     @property
     def scope(self) -> Scope:
@@ -117,13 +114,13 @@ class Connection:
             with con.scoped(tenant="acme") as acme:
                 acme.execute("SELECT count(*) FROM orders")
 
-        It has this one's options and local tables. Closing it leaves this one as it is.
+        It has this one's options, registered data and views. Closing it leaves this one as it is.
         """
         self.check_open()
         self._check_not_pinned()
         scope = self.cluster.scope_of(keys, before=self._scope)
         connection = Connection(self.cluster, self.options, scope=scope)
-        connection._locals = self._locals
+        connection.local_tables.inherit(self.local_tables)
         return connection
 
     def set_scope(self, keys: Mapping[str, Any]) -> None:
@@ -166,6 +163,7 @@ class Connection:
         for cursor in list(self._cursors):
             cursor.close()
         self._is_closed = True
+        self.local_tables.close()
         if self._owns_cluster:
             self.cluster.close()
 
@@ -177,13 +175,33 @@ class Connection:
 
     # -- for cursors ----------------------------------------------------------------------------
 
-    def plan(self, sql: str, params: Parameters, options: Options) -> Plan:
-        """What a query would do, with the connection's local tables and in its scope."""
-        return self.cluster.plan(sql, params, options, locals=self._locals, scope=self._scope)
+    def plan(
+        self,
+        sql: str,
+        params: Parameters,
+        options: Options,
+        *,
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+    ) -> Plan:
+        """What a query would do, in the connection's scope, with its local tables or `locals`."""
+        relations = self.locals if locals is None else locals
+        return self.cluster.plan(sql, params, options, locals=relations, scope=self._scope)
 
-    def run(self, sql: str, params: Parameters, options: Options, guard: Guard) -> Result:
-        """Runs a query so; the caller closes the result."""
-        return self.cluster.run(sql, params, options, locals=self._locals, guard=guard, scope=self._scope)
+    def run(
+        self,
+        sql: str,
+        params: Parameters,
+        options: Options,
+        guard: Guard,
+        *,
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+        into: LocalStore | None = None,
+    ) -> Result:
+        """Runs a query so; the caller closes the result, whose rows can be kept in the store `into`."""
+        relations = self.locals if locals is None else locals
+        return self.cluster.run(
+            sql, params, options, locals=relations, guard=guard, scope=self._scope, into=into
+        )
 
     def options_with(self, changes: Mapping[str, Any]) -> Options:
         """The connection's options with a statement's own."""

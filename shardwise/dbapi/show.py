@@ -37,7 +37,9 @@ TableName = tuple[str | None, str]
 """Schema, if one was written, and name."""
 
 _TEXT: Final = "VARCHAR"
-DESCRIBED: Final = tuple((name, _TEXT) for name in ("column_name", "column_type", "null", "key", "default"))
+DESCRIBED: Final = tuple(
+    (name, _TEXT) for name in ("column_name", "column_type", "null", "key", "default", "extra")
+)
 """The columns of DuckDB's DESCRIBE."""
 _PASSWORD = re.compile(r"(://[^/:@]*):[^/@]*@")
 
@@ -164,6 +166,7 @@ def columns_of(catalog: Catalog, name: TableName) -> tuple[Columns, Iterator[Row
             "NO" if not c.nullable or c.name.casefold() in keys else "YES",
             _key_of(table, c.name),
             c.default,
+            None,
         )
         for c in table.columns
     ]

@@ -34,7 +34,24 @@ def widens(given: pa.DataType, wanted: pa.DataType) -> bool:
         return bool(whole and wanted.scale >= given.scale)
     if pt.is_float32(given):
         return bool(pt.is_float64(wanted))
+    if pt.is_nested(given):
+        return bool(plain(given) == wanted)
     return _is_text(given) and _is_text(wanted)
+
+
+def plain(type_: pa.DataType) -> pa.DataType:
+    """Dictionaries (ENUM) as their values: each shard has a dictionary of its own."""
+    if pt.is_dictionary(type_):
+        return plain(type_.value_type)
+    if pt.is_struct(type_):
+        return pa.struct([f.with_type(plain(f.type)) for f in type_.fields])
+    if pt.is_list(type_):
+        return pa.list_(type_.value_field.with_type(plain(type_.value_type)))
+    if pt.is_fixed_size_list(type_):
+        return pa.list_(type_.value_field.with_type(plain(type_.value_type)), type_.list_size)
+    if pt.is_map(type_):
+        return pa.map_(plain(type_.key_type), plain(type_.item_type))
+    return type_
 
 
 def _is_text(type_: pa.DataType) -> bool:

@@ -19,12 +19,13 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.types as pt
 
 from shardwise.catalog.checker import did_you_mean
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.errors import CatalogError, Error, Reason
 from shardwise.executor import duck, translate
+from shardwise.executor.conform import plain
+from shardwise.executor.locals import StoredTable
 
 HIDDEN_COLUMNS = ("_shard", "_source", "_table")
 _CACHE_MAX = 512
@@ -130,7 +131,8 @@ class Describer:
         sql: str,
         locals: Mapping[str, Any] | None = None,  # noqa: A002
     ) -> duckdb.DuckDBPyConnection:
-        words = {word.casefold() for word in _WORD.findall(sql)}
+        views = [data.sql for data in (locals or {}).values() if isinstance(data, View)]
+        words = {word.casefold() for text in (sql, *views) for word in _WORD.findall(text)}
         has_hidden = not words.isdisjoint(HIDDEN_COLUMNS)
         with self._lock:
             instance = self._instances.get(has_hidden)
@@ -139,8 +141,12 @@ class Describer:
                 self._instances[has_hidden] = instance
             instance.add(words)
             con = instance.con.cursor()
-        for name, data in (locals or {}).items():
-            con.register(name, data)
+        try:
+            for name, data in (locals or {}).items():
+                _register(con, name, data)
+        except BaseException:
+            con.close()
+            raise
         return con
 
     def normal_type(self, type_: str) -> str | None:
@@ -171,6 +177,27 @@ class Describer:
 
 
 _WORD = re.compile(r"\w+")
+
+
+def _register(con: duckdb.DuckDBPyConnection, name: str, data: Any) -> None:
+    """A local relation; a view after those that it reads."""
+    own = duck.identifier(name)
+    if isinstance(data, StoredTable):
+        columns = ", ".join(f"{duck.identifier(c)} {type_}" for c, type_ in data.columns)
+        con.execute(f"CREATE TEMP TABLE {own} ({columns})")
+    elif isinstance(data, View):
+        try:
+            con.execute(f"CREATE TEMP VIEW {own}{_column_list(data)} AS {data.sql}")
+        except duckdb.Error as error:
+            ours: Error = translate.translate(error)
+            ours.message = f'in the view "{name}": {ours.message}'
+            raise ours from error
+    else:
+        con.register(name, data)
+
+
+def _column_list(view: View) -> str:
+    return f" ({', '.join(map(duck.identifier, view.columns))})" if view.columns else ""
 
 
 class _Empty:
@@ -210,8 +237,8 @@ class _Empty:
         self._create(table.full_name, f"CREATE TABLE {name} ({', '.join(columns)})")
 
     def _view(self, view: View) -> None:
-        names = f"({', '.join(map(duck.identifier, view.columns))})" if view.columns else ""
-        self._create(view.name, f"CREATE VIEW {duck.identifier(view.name)}{names} AS {view.sql}")
+        name = duck.identifier(view.name)
+        self._create(view.name, f"CREATE VIEW {name}{_column_list(view)} AS {view.sql}")
 
     def _create(self, name: str, statement: str) -> None:
         try:
@@ -219,21 +246,6 @@ class _Empty:
         except duckdb.Error as error:
             ours: Error = translate.translate(error)
             raise CatalogError(f'"{name}" cannot be described: {ours.message}', hint=ours.hint) from error
-
-
-def plain(type_: pa.DataType) -> pa.DataType:
-    """Dictionaries (ENUM) as their values: each shard has a dictionary of its own."""
-    if pt.is_dictionary(type_):
-        return plain(type_.value_type)
-    if pt.is_struct(type_):
-        return pa.struct([f.with_type(plain(f.type)) for f in type_.fields])
-    if pt.is_list(type_):
-        return pa.list_(type_.value_field.with_type(plain(type_.value_type)))
-    if pt.is_fixed_size_list(type_):
-        return pa.list_(type_.value_field.with_type(plain(type_.value_type)), type_.list_size)
-    if pt.is_map(type_):
-        return pa.map_(plain(type_.key_type), plain(type_.item_type))
-    return type_
 
 
 def _key(sql: str, params: duck.Params) -> object:

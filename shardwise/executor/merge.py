@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import duckdb
 import pyarrow as pa
@@ -64,12 +64,24 @@ class MergeEngine(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class Placed(Protocol):
+    """A local table that is in an engine of its own: what reads it is merged there."""
+
+    @property
+    def engine(self) -> MergeEngine: ...
+
+    @property
+    def select(self) -> str:
+        """A query of its rows, in its engine."""
+
+
 class DuckDBMerge:
     """In this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._idle: dict[duck.Settings, list[_Instance]] = {}
+        self._idle: dict[duck.Settings, list[Instance]] = {}
         self._is_closed = False
 
     def start(
@@ -79,27 +91,14 @@ class DuckDBMerge:
         locals: Mapping[str, Any],  # noqa: A002
         options: Options,
         wanted: duck.Columns | None,
-    ) -> DuckDBMerging:
-        instance = self._take(_settings(options))
-        con = instance.con.cursor()
-        try:
-            stores: list[str] = []
-            for name, (stream, columns) in streams.items():
-                stores += _register(con, name, stream, columns, store=name in merge.stored)
-            for name in merge.locals:
-                con.register(name, locals[name])
-            columns = duck.describe(con, merge.sql, merge.params)
-            sql = merge.sql
-            if wanted is not None and [t for _, t in columns] != [t for _, t in wanted]:
-                sql = duck.cast_to(sql, wanted)
-        except BaseException as error:
-            con.close()
-            self._give_back(instance)
-            if isinstance(error, duckdb.Error):
-                raise translate(error) from error
-            raise
-        return DuckDBMerging(
-            con, (*stores, sql), merge.params, wanted or columns, lambda: self._give_back(instance)
+    ) -> Merging:
+        for name in merge.locals:
+            if isinstance(locals[name], Placed):  # its rows are not moved, but what joins them
+                engine: MergeEngine = locals[name].engine
+                return engine.start(merge, streams, locals, options, wanted)
+        instance = self._take(settings_of(options))
+        return start_in(
+            instance.con.cursor(), merge, streams, locals, wanted, done=lambda: self._give_back(instance)
         )
 
     def close(self) -> None:
@@ -110,14 +109,14 @@ class DuckDBMerge:
         for instance in idle:
             instance.close()
 
-    def _take(self, settings: duck.Settings) -> _Instance:
+    def _take(self, settings: duck.Settings) -> Instance:
         with self._lock:
             idle = self._idle.get(settings)
             if idle:
                 return idle.pop()
-        return _Instance(settings)
+        return Instance(settings)
 
-    def _give_back(self, instance: _Instance) -> None:
+    def _give_back(self, instance: Instance) -> None:
         with self._lock:
             keeps = not self._is_closed and sum(map(len, self._idle.values())) < _IDLE_MAX
             if keeps:
@@ -126,7 +125,44 @@ class DuckDBMerge:
             instance.close()
 
 
-def _settings(options: Options) -> duck.Settings:
+def start_in(
+    con: duckdb.DuckDBPyConnection,
+    merge: Merge,
+    streams: Mapping[str, tuple[Stream, duck.Columns]],
+    locals: Mapping[str, Any],  # noqa: A002
+    wanted: duck.Columns | None,
+    *,
+    done: Callable[[], None],
+) -> DuckDBMerging:
+    """A merge on a connection of its own, which it closes; `done` is called then."""
+    try:
+        stores: list[str] = []
+        for name, (stream, columns) in streams.items():
+            stores += _register(con, name, stream, columns, store=name in merge.stored)
+        for name in merge.locals:
+            _register_local(con, name, locals[name])
+        columns = duck.describe(con, merge.sql, merge.params)
+        sql = merge.sql
+        if wanted is not None and [t for _, t in columns] != [t for _, t in wanted]:
+            sql = duck.cast_to(sql, wanted)
+    except BaseException as error:
+        con.close()
+        done()
+        if isinstance(error, duckdb.Error):
+            raise translate(error) from error
+        raise
+    return DuckDBMerging(con, (*stores, sql), merge.params, wanted or columns, done)
+
+
+def _register_local(con: duckdb.DuckDBPyConnection, name: str, data: Any) -> None:
+    if isinstance(data, Placed):
+        con.execute(f"CREATE TEMP VIEW {duck.identifier(name)} AS {data.select}")
+    else:
+        con.register(name, data)
+
+
+def settings_of(options: Options) -> duck.Settings:
+    """What an instance for statements with these options may use."""
     return duck.Settings(
         time_zone=options.time_zone,
         threads=options.threads,
@@ -144,7 +180,7 @@ _STREAMS_ARE_LARGE = (
 )
 
 
-class _Instance:
+class Instance:
     """A locked in-memory DuckDB, and its private spill directory, which goes with it."""
 
     def __init__(self, settings: duck.Settings) -> None:
@@ -222,6 +258,17 @@ class DuckDBMerging:
     def reader(self, batch_rows: int) -> pa.RecordBatchReader:
         self.begin()
         return duck.arrow_reader(self._con, self._sql, self._params, batch_rows)
+
+    def store(self, table: str, names: Sequence[str], *, with_rows: bool) -> int:
+        """Makes a table of the rows, in this engine; gives their number."""
+        columns = ", ".join(map(duck.identifier, names))
+        data = "" if with_rows else " WITH NO DATA"
+        if with_rows:
+            self.begin()
+        made = duck.execute(
+            self._con, f"CREATE TABLE {table} ({columns}) AS ({self._sql}\n){data}", self._params
+        ).fetchone()
+        return int(made[0]) if made else 0
 
     def interrupt(self) -> None:
         if self._done is not None:

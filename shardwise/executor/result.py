@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, Self
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from shardwise.errors import Error, InterfaceError, InternalError
 from shardwise.executor import duck
 from shardwise.executor.direct import Direct
 from shardwise.executor.guard import Guard
-from shardwise.executor.merge import Merging
+from shardwise.executor.merge import DuckDBMerging, Merging
 from shardwise.executor.reading import Reader
 from shardwise.executor.translate import translate
 from shardwise.plan.run import Plan
@@ -145,6 +145,30 @@ class Result:
         names = [name for name, _ in self.columns]
         schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
         return pa.RecordBatchReader.from_batches(schema, self._batches(reader, schema))
+
+    def store(self, table: str, names: Sequence[str], *, with_rows: bool = True) -> int:
+        """Makes a table of all rows in the engine that merges them, types kept; gives their number."""
+        self._check_open()
+        if self._is_arrow or self._rows_out or self._is_done:
+            raise InterfaceError("rows were already handed out", hint="Execute the statement again")
+        started = time.perf_counter()
+        try:
+            if isinstance(self._merging, Direct):
+                direct = self._merging
+                self._merging = self._parts.merged(direct.columns)
+                direct.close()
+            if not isinstance(self._merging, DuckDBMerging):
+                raise InternalError(f"a {type(self._merging).__name__} stores no tables")
+            if with_rows:
+                self._parts.begin()
+            count = self._merging.store(table, names, with_rows=with_rows)
+            self._guard.check()
+        except BaseException as error:
+            raise self._failed(error) from error
+        self._merge_seconds += time.perf_counter() - started
+        self._rows_out = count
+        self._end()
+        return count
 
     def _batches(self, reader: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         is_named = reader.schema.names == schema.names

@@ -154,6 +154,7 @@ class _Statement:
             stream.close()
         if self._fetcher is not None:
             self._fetcher.close()
+        self._locals = {}  # what nobody else has may be freed
 
     def _merging(self, merge: Merge, columns: duck.Columns | None) -> Merging:
         fragments = {fragment.name: fragment for fragment in self._run.plan.fragments}

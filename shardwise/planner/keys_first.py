@@ -19,7 +19,18 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import ColumnId, Distinct, Filter, Item, Join, Node, Project, Scan
+from shardwise.plan.nodes import (
+    ColumnId,
+    Distinct,
+    Filter,
+    Item,
+    Join,
+    Local,
+    Node,
+    Project,
+    Scan,
+    Values,
+)
 from shardwise.plan.tree import (
     bare,
     column,
@@ -33,7 +44,7 @@ from shardwise.plan.tree import (
     walk,
 )
 from shardwise.planner.determinism import is_deterministic
-from shardwise.planner.distribution import Analysis, At, Merged, Split
+from shardwise.planner.distribution import Analysis, At, Distribution, Merged, Split
 from shardwise.planner.equivalence import equalities
 from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
@@ -41,6 +52,8 @@ from shardwise.planner.run_first import travels
 
 _SELECTIVE = 2
 _UNKNOWN = "keys of the other side"
+_HERE = 3
+_INTEGERS = frozenset({"TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"})
 
 
 def keys_first(plan: Node, ctx: PlanContext) -> Node:
@@ -59,13 +72,11 @@ def keys_first(plan: Node, ctx: PlanContext) -> Node:
 
 
 def _narrowed(node: Join, ctx: PlanContext, analysis: Analysis) -> Join:
-    left, right = analysis.of(node.left), analysis.of(node.right)
     if node.lateral or not isinstance(analysis.of(node), Merged):
         return node
-    if isinstance(left, Merged | At) or isinstance(right, Merged | At):
-        return node
-    asked_left, asked_right = _asked(node.left), _asked(node.right)
-    if max(asked_left, asked_right) < _SELECTIVE:
+    left, right = analysis.of(node.left), analysis.of(node.right)
+    asked_left, asked_right = _asked(node.left, left), _asked(node.right, right)
+    if min(asked_left, asked_right) < 0 or max(asked_left, asked_right) < _SELECTIVE:
         return node
     if asked_left > asked_right and node.kind in ("inner", "left", "semi", "anti"):
         few, many, where = node.left, node.right, right
@@ -100,9 +111,15 @@ def _in_keys(key: ColumnId, name: str) -> exp.In:
     return exp.In(this=column(key), expressions=[exp.Placeholder(this=name)])
 
 
+def _is_here(side: Node) -> bool:
+    """Whether all of it is computed from the connection's own tables."""
+    leaves = [n for n in walk(side) if not n.inputs]
+    return any(isinstance(n, Local) for n in leaves) and all(isinstance(n, Local | Values) for n in leaves)
+
+
 def _is_repeatable(side: Node) -> bool:
     alone = not free_columns(side) and not names_read(side)
-    return alone and any(isinstance(n, Scan) for n in walk(side)) and is_deterministic(side)
+    return alone and any(isinstance(n, Scan | Local) for n in walk(side)) and is_deterministic(side)
 
 
 def _waits(side: Node, ctx: PlanContext) -> bool:
@@ -111,8 +128,16 @@ def _waits(side: Node, ctx: PlanContext) -> bool:
     return not unknown.isdisjoint(read)
 
 
-def _asked(side: Node) -> int:
-    """How much is asked of a side's rows: 2 if a column is to be like a constant, 1 if it has a bound."""
+def _asked(side: Node, where: Distribution) -> int:
+    """How much is asked of a side's rows: 2 if a column is to be like a constant, 1 if it has a bound.
+
+    More of a side that is in the merge already: its keys cost no row. Less than nothing of what is not
+    gathered whole.
+    """
+    if _is_here(side):
+        return _HERE
+    if isinstance(where, Merged | At):
+        return -1
     tests = (c for n in walk(side) if isinstance(n, Filter) for c in n.conjuncts if not is_constant(c))
     return max(map(_strength, tests), default=0)
 
@@ -127,10 +152,11 @@ def _strength(test: exp.Expr) -> int:
 
 
 def _keys(node: Join, few: Node, many: Node, ctx: PlanContext) -> tuple[ColumnId, ColumnId] | None:
-    """The first equality of a column of each side that are declared alike."""
+    """The first equality of a column of each side that are declared alike; integers are, of any width."""
     for one, other in equalities(node.on, ctx.types):
         mine, theirs = (one, other) if one in few.output_ids else (other, one)
-        alike = ctx.types[mine].type == ctx.types[theirs].type
+        types = {ctx.types[mine].type, ctx.types[theirs].type}
+        alike = len(types) == 1 or all(t is not None and t.upper() in _INTEGERS for t in types)
         if mine in few.output_ids and theirs in many.output_ids and alike:
             return mine, theirs
     return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog
+from shardwise.catalog.model import Catalog, View
 from shardwise.errors import NotSupportedError, Reason, Unplannable
 from shardwise.options import Options
 from shardwise.plan.nodes import Node, Output
@@ -29,7 +29,7 @@ from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import PASSES, run
 from shardwise.planner.render import render
 
-Locals = Mapping[str, tuple[Output, ...]]
+Locals = Mapping[str, tuple[Output, ...] | View]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Planner:
     catalog: Catalog
 
     def prepare(self, sql: str, *, locals: Locals | None = None) -> Statement:  # noqa: A002
-        """Parses one statement. `locals` are relations registered with the merge, by name.
+        """Parses one statement. `locals` are a connection's own relations by name.
 
         Raises SQLSyntaxError with the position, NotSupportedError for what is no query.
         """

@@ -20,7 +20,7 @@ from datetime import date
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import Filter, Join, Limit, Node, Project, Scan
+from shardwise.plan.nodes import Filter, Join, Limit, Local, Node, Project, Scan
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import (
     free_columns,
@@ -59,7 +59,7 @@ def _should_run_first(node: Node, plan: Node, analysis: Analysis) -> bool:
         not spread
         or free_columns(plan)
         or names_read(plan)
-        or not any(isinstance(n, Scan) for n in walk(plan))
+        or not any(isinstance(n, Scan | Local) for n in walk(plan))
         or any(o.collation is not None for n in walk(plan) for o in n.outputs)
     ):
         return False

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.catalog import Catalog, load
-from shardwise.catalog.model import Table
+from shardwise.catalog.model import Table, View
 from shardwise.errors import Error, InterfaceError, InternalError, SQLSyntaxError, UnknownName
 from shardwise.executor import duck
 from shardwise.executor.backends.base import SourceOptions
 from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
 from shardwise.executor.guard import Guard
+from shardwise.executor.locals import LocalStore, StoredTable
 from shardwise.executor.merge import DuckDBMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
 from shardwise.executor.processes import WorkerProcesses
@@ -31,6 +32,7 @@ from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan
 from shardwise.planner import EVERYTHING, Context, Planner, Scope, Statement, scope_of
 from shardwise.session.learning import learn
+from shardwise.session.local_names import mentioned
 from shardwise.session.locating import Locator, Secrets
 from shardwise.session.opened import OpenedSource
 from shardwise.session.parameters import Parameters, first_of_lists, for_engine
@@ -109,16 +111,17 @@ class Cluster:
         locals: Mapping[str, Any] | None = None,  # noqa: A002
         scope: Scope = EVERYTHING,
     ) -> Plan:
-        """What the statement would do. `locals` are registered relations by name, `scope` what it may see."""
+        """What the statement would do. `locals` are a connection's own relations, `scope` what it may see."""
         self._check_open()
         options = options or self.options
+        locals = mentioned(sql, locals or {})  # noqa: A001
         try:
             context = Context(now=datetime.now(UTC), time_zone=options.time_zone, scope=scope)
             statement = self._prepare(sql, options, locals)
             self._check_known(statement)
             return statement.plan(params or None, context=context, options=options)
         except (UnknownName, SQLSyntaxError) as error:
-            if error.position is None:
+            if error.position is None and error.view is None:
                 self._describe(sql, params, options, locals)
             raise
 
@@ -130,9 +133,14 @@ class Cluster:
         locals: Mapping[str, Any] | None = None,  # noqa: A002
         guard: Guard | None = None,
         scope: Scope = EVERYTHING,
+        into: LocalStore | None = None,
     ) -> Result:
-        """Runs the statement; the caller closes the result. `guard` lets it be cancelled before that."""
+        """Runs the statement; the caller closes the result. `guard` lets it be cancelled before that.
+
+        Its rows are merged in the store `into`, if one is given, so that they can be kept there.
+        """
         options = options or self.options
+        locals = mentioned(sql, locals or {})  # noqa: A001
         plan = self.plan(sql, params, options, locals, scope)
         columns = self._columns(plan, params, options, locals)
         environment = Environment(
@@ -140,7 +148,7 @@ class Cluster:
             limits=self._limits,
             workers=self._workers,
             processes=self._processes,
-            merge=self._merge,
+            merge=into or self._merge,
             describer=self.describer(options.time_zone),
             owner=self,
         )
@@ -235,7 +243,9 @@ class Cluster:
 
     def _prepare(self, sql: str, options: Options, locals: Mapping[str, Any] | None) -> Statement:  # noqa: A002
         if locals:
-            described = {name: self._local(name, data, options) for name, data in locals.items()}
+            described = {
+                n: d if isinstance(d, View) else self._local(n, d, options) for n, d in locals.items()
+            }
             return Planner(self.catalog).prepare(sql, locals=described)
         with self._lock:
             statement = self._statements.get(sql)
@@ -249,9 +259,14 @@ class Cluster:
                 self._statements.popitem(last=False)
         return statement
 
-    def _local(self, name: str, data: Any, options: Options) -> tuple[Output, ...]:
-        describer = self.describer(options.time_zone)
-        columns = describer.describe(f"SELECT * FROM {duck.identifier(name)}", (), {name: data})
+    def _local(self, name: str, data: Any, options: Options) -> tuple[Output, ...] | View:
+        if isinstance(data, View):
+            return data
+        if isinstance(data, StoredTable):
+            columns = data.columns
+        else:
+            describer = self.describer(options.time_zone)
+            columns = describer.describe(f"SELECT * FROM {duck.identifier(name)}", (), {name: data})
         return tuple(Output(ColumnId(name, column), type_) for column, type_ in columns)
 
     def _describe(
@@ -281,14 +296,14 @@ class Cluster:
     ) -> duck.Columns | None:
         """The result's names and types as one database would give them."""
         has_hidden = _HIDDEN.search(plan.sql) is not None
+        if not plan.columns and "pivot" in plan.sql.lower():
+            return None  # its columns depend on the rows, and without rows there may be none
         try:
             found = self._describe(plan.sql, params, options, locals)
         except Error as error:
             if not has_hidden or not isinstance(error, UnknownName):
                 raise
             found = ()
-        if not plan.columns and "pivot" in plan.sql.lower():
-            return None  # its columns depend on the rows
         if not plan.columns:
             return found or None  # kept whole: only the engine knows its columns
         if len(found) == len(plan.columns):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from shardwise.dbapi.statements import describe, explain, refused, scope, show
+from shardwise.dbapi.statements import describe, explain, local, refused, scope, show
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement
 from shardwise.dbapi.statements.describe import Describe
 from shardwise.dbapi.statements.explain import Explain
@@ -31,6 +31,8 @@ READERS: Final[Mapping[str, Reader]] = {
     "show scope": scope.read_show,
     "describe": describe.read,
     "desc": describe.read,
+    "create": local.read_create,
+    "drop": local.read_drop,
 }
 """By a statement's first word, or its first two ("set scope")."""
 

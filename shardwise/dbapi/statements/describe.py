@@ -38,7 +38,7 @@ class Describe:
         with connection.run(self.sql, params, options, guard) as result:
             known = known_nullability(result)
             for (name, code), null_ok in zip(result.columns, known, strict=True):
-                yield name, code, "NO" if null_ok is False else "YES", None, None
+                yield name, code, "NO" if null_ok is False else "YES", None, None, None
 
 
 def read(sql: str, end: int) -> Statement:

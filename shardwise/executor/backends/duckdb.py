@@ -43,6 +43,8 @@ def settings(location: Location, options: SourceOptions) -> duck.Settings:
 @cache
 def _spill_root(parent: str | None) -> str:
     """The process's private directory for the sources' spilled data, gone when the process ends."""
+    if parent is not None:
+        Path(parent).mkdir(parents=True, exist_ok=True)
     root = mkdtemp(prefix="shardwise-sources-", dir=parent)
     atexit.register(rmtree, root, ignore_errors=True)
     return root

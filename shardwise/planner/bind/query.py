@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import sqlglot
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog
+from shardwise.catalog.model import Catalog, View
+from shardwise.errors import Error, ProgrammingError
 from shardwise.plan.nodes import (
     ColumnId,
     Cte,
@@ -38,7 +39,7 @@ from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.parameters import Parameters, literal_of
 from shardwise.planner.scope_values import Value
 
-LocalTables = Mapping[str, tuple[Output, ...]]
+LocalTables = Mapping[str, tuple[Output, ...] | View]
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,15 +298,32 @@ class Binder:
 
     # Views
 
-    def view(self, name: str, sql: str, columns: tuple[str, ...]) -> BoundQuery:
-        if name.lower() in self.views_open:
-            raise Unmodelled(f"the view {name} that reads itself")
-        saved = self.ctes, self.views_open, self.windows
-        self.ctes, self.views_open, self.windows = {}, (*self.views_open, name.lower()), {}
+    def view(self, view: View, *, is_local: bool = False) -> BoundQuery:
+        """A view's query, whose names are its own: no WITH item of the statement is one, and of the
+        connection's relations only a view of the connection reads any."""
+        key = f"{'local ' if is_local else ''}{view.name.lower()}"
+        if key in self.views_open:
+            raise ProgrammingError(
+                f'the view "{view.name}" reads itself', hint="Its definition names it, or a view that does"
+            )
+        saved = self.ctes, self.views_open, self.windows, self.locals
+        self.ctes, self.views_open, self.windows = {}, (*self.views_open, key), {}
+        if not is_local:
+            self.locals = {}
         try:
-            return self.query(sqlglot.parse_one(sql, read="duckdb"), None).renamed(list(columns))
+            return self.query(sqlglot.parse_one(view.sql, read="duckdb"), None).renamed(list(view.columns))
+        except Error as error:
+            error.message = f'in the view "{view.name}": {error.message}'
+            error.position = None  # it is one in the view's text, not in the statement's
+            error.view = view.name
+            raise
         finally:
-            self.ctes, self.views_open, self.windows = saved
+            self.ctes, self.views_open, self.windows, self.locals = saved
+
+    def local(self, name: str) -> tuple[str, tuple[Output, ...] | View] | None:
+        """A relation of the connection, and its name as it was given."""
+        wanted = name.lower()
+        return next(((n, found) for n, found in self.locals.items() if n.lower() == wanted), None)
 
 
 _SET_KINDS: dict[type[exp.Expr], SetKind] = {

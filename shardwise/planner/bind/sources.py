@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder
 
 HIDDEN = ("_shard", "_source", "_table")
+LOCAL_SCHEMA = "temp"
+"""The schema of a connection's own relations, as DuckDB calls it."""
 
 
 def bind_from(binder: Binder, select: exp.Select, outer: Scope | None) -> FromItem:
@@ -243,15 +245,15 @@ def _table(binder: Binder, ast: exp.Table, seen: Scope | None) -> FromItem:
         bound = binder.reference(name)
         if bound is not None:
             return _from_bound(bound, ast, name)
-        for local, outputs in binder.locals.items():
-            if local.lower() == name.lower():
-                return _local(binder, local, outputs, ast)
+    found = binder.local(name) if schema is None or schema.lower() == LOCAL_SCHEMA else None
+    if found is not None and not ast.catalog:
+        return _local(binder, *found, ast)
     in_schema = None if schema is not None and schema.lower() == "main" else schema
     table = binder.catalog.table(name, in_schema) if not ast.catalog else None
     if table is None:
         raise unknown_table(binder, ast)
     if isinstance(table, View):
-        return _from_bound(binder.view(table.name, table.sql, table.columns), ast, table.name)
+        return _from_bound(binder.view(table), ast, table.name)
     return _scan(binder, table, ast)
 
 
@@ -267,11 +269,15 @@ def unknown_table(binder: Binder, ast: exp.Table) -> UnknownName:
     )
 
 
-def _local(binder: Binder, name: str, outputs: tuple[Output, ...], ast: exp.Table) -> FromItem:
-    rel = binder.names.fresh(ast.alias or name)
-    columns = tuple(replace(o, id=ColumnId(rel, o.id.name)) for o in outputs)
-    node = Local(name=name, rel=rel, columns=columns)
-    return _renamed(node, tuple(o.id for o in columns), ast, name)
+def _local(binder: Binder, name: str, relation: tuple[Output, ...] | View, ast: exp.Table) -> FromItem:
+    if isinstance(relation, View):
+        item = _from_bound(binder.view(relation, is_local=True), ast, name)
+    else:
+        rel = binder.names.fresh(ast.alias or name)
+        columns = tuple(replace(o, id=ColumnId(rel, o.id.name)) for o in relation)
+        node = Local(name=name, rel=rel, columns=columns)
+        item = _renamed(node, tuple(o.id for o in columns), ast, name)
+    return replace(item, relations=(replace(item.relations[0], schema=LOCAL_SCHEMA),))
 
 
 def _scan(binder: Binder, table: Table, ast: exp.Table) -> FromItem:

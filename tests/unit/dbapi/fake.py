@@ -79,6 +79,7 @@ class FakeCluster:
         locals: Mapping[str, Any],  # noqa: A002
         guard: Guard | None = None,
         scope: Scope | None = None,
+        into: object = None,
     ) -> FakeResult:
         self.options.append(options)
         self.locals.append(dict(locals))

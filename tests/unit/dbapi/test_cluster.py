@@ -69,8 +69,8 @@ def test_nullability(con: shardwise.Connection, sql: str, null_ok: list[bool | N
 
 def test_describe_of_a_query(con: shardwise.Connection) -> None:
     assert rows(con, "DESCRIBE SELECT id, city AS c, count(*) FROM customers GROUP BY ALL")[:2] == [
-        ("id", "INTEGER", "NO", None, None),
-        ("c", "VARCHAR", "YES", None, None),
+        ("id", "INTEGER", "NO", None, None, None),
+        ("c", "VARCHAR", "YES", None, None, None),
     ]
 
 
