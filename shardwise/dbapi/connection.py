@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from shardwise import errors
 from shardwise.dbapi.cursor import Cursor, Parameters
+from shardwise.dbapi.each import Each
 from shardwise.dbapi.explanation import Explanation
 from shardwise.dbapi.local_tables import LocalTables, check_hides_nothing
 from shardwise.dbapi.statements import explain
@@ -122,6 +123,16 @@ class Connection:
         connection = Connection(self.cluster, self.options, scope=scope)
         connection.local_tables.inherit(self.local_tables)
         return connection
+
+    def each(self, by: str, *, members: Iterable[Any] | None = None) -> Each:
+        """Runs statements on each member of the sharding `by` by itself: of a DIRECTORY each of its members,
+        or those of `members`; of another sharding each shard.
+
+            con.each("by_file").execute("SELECT count(*) FROM notes")     # ('acme', 3), ('globex', 0), …
+        """
+        self.check_open()
+        self._check_not_pinned()
+        return Each(self, by, members)
 
     def set_scope(self, keys: Mapping[str, Any]) -> None:
         """Sets keys of its scope for the statements that follow, as SET SCOPE does."""

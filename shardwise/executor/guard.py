@@ -91,3 +91,22 @@ class Guard:
                 hint="Raise deadline_s, or narrow the query",
             )
         )
+
+
+class PartGuard(Guard):
+    """Of a part of a statement: what stops the whole stops it, its rows count there, its error is its own."""
+
+    def __init__(self, whole: Guard) -> None:
+        super().__init__(Options())
+        self._whole = whole
+        self._forget_whole = whole.on_stop(self._stop_too)
+
+    def count(self, fragment: str, rows: int, size: int) -> None:
+        self._whole.count(fragment, rows, size)
+
+    def done(self) -> None:
+        self._forget_whole()
+
+    def _stop_too(self) -> None:
+        if self._whole.error is not None:
+            self.stop(self._whole.error)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.catalog import Catalog, load
 from shardwise.catalog.model import Table, View
-from shardwise.errors import Error, InterfaceError, InternalError, SQLSyntaxError, UnknownName
+from shardwise.errors import CatalogError, Error, InterfaceError, InternalError, SQLSyntaxError, UnknownName
 from shardwise.executor import duck
 from shardwise.executor.backends.base import SourceOptions
 from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
@@ -31,6 +31,8 @@ from shardwise.options import Options
 from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan
 from shardwise.planner import EVERYTHING, Context, Planner, Scope, Statement, scope_of
+from shardwise.session.each import each
+from shardwise.session.each_result import EachResult, Question
 from shardwise.session.learning import learn
 from shardwise.session.local_names import mentioned
 from shardwise.session.locating import Locator, Secrets
@@ -118,11 +120,11 @@ class Cluster:
         try:
             context = Context(now=datetime.now(UTC), time_zone=options.time_zone, scope=scope)
             statement = self._prepare(sql, options, locals)
-            self._check_known(statement)
+            self._check_known(statement, is_pinned=scope.is_pinned)
             return statement.plan(params or None, context=context, options=options)
         except (UnknownName, SQLSyntaxError) as error:
             if error.position is None and error.view is None:
-                self._describe(sql, params, options, locals)
+                self.columns_of(sql, params, options, locals)
             raise
 
     def run(
@@ -142,7 +144,39 @@ class Cluster:
         options = options or self.options
         locals = mentioned(sql, locals or {})  # noqa: A001
         plan = self.plan(sql, params, options, locals, scope)
-        columns = self._columns(plan, params, options, locals)
+        columns = self.columns_of_plan(plan, params, options, locals)
+        return self.start(plan, options, locals, columns, guard=guard, into=into)
+
+    def each(
+        self,
+        by: str,
+        sql: str,
+        params: Parameters,
+        options: Options,
+        *,
+        locals: Mapping[str, Any],  # noqa: A002
+        scope: Scope,
+        guard: Guard,
+        members: Iterable[Any] | None = None,
+    ) -> EachResult:
+        """The answers of each member of a DIRECTORY, each shard of another sharding. The caller closes it."""
+        self._check_open()
+        known = mentioned(sql, locals)
+        question = Question(cluster=self, sql=sql, params=params, options=options, locals=known)
+        return each(question, by, members, scope, guard)
+
+    def start(
+        self,
+        plan: Plan,
+        options: Options,
+        locals: Mapping[str, Any] | None,  # noqa: A002
+        columns: duck.Columns | None,
+        *,
+        guard: Guard | None = None,
+        outer: Guard | None = None,
+        into: LocalStore | None = None,
+    ) -> Result:
+        """Runs a plan whose result has these columns; `guard` and `outer` are those of `executor.run`."""
         environment = Environment(
             pool=self._pool,
             limits=self._limits,
@@ -152,7 +186,9 @@ class Cluster:
             describer=self.describer(options.time_zone),
             owner=self,
         )
-        return execute(plan.start(), environment, options, columns=columns, locals=locals, guard=guard)
+        return execute(
+            plan.start(), environment, options, columns=columns, locals=locals, guard=guard, outer=outer
+        )
 
     def explain_sources(self, plan: Plan) -> Mapping[tuple[str, str], str]:
         """Each source's own EXPLAIN of its fragment, by fragment and shard."""
@@ -269,7 +305,7 @@ class Cluster:
             columns = describer.describe(f"SELECT * FROM {duck.identifier(name)}", (), {name: data})
         return tuple(Output(ColumnId(name, column), type_) for column, type_ in columns)
 
-    def _describe(
+    def columns_of(
         self,
         sql: str,
         params: Parameters,
@@ -287,7 +323,7 @@ class Cluster:
                 raise
             return describer.describe(text, first, locals)
 
-    def _columns(
+    def columns_of_plan(
         self,
         plan: Plan,
         params: Parameters,
@@ -299,7 +335,7 @@ class Cluster:
         if not plan.columns and "pivot" in plan.sql.lower():
             return None  # its columns depend on the rows, and without rows there may be none
         try:
-            found = self._describe(plan.sql, params, options, locals)
+            found = self.columns_of(plan.sql, params, options, locals)
         except Error as error:
             if not has_hidden or not isinstance(error, UnknownName):
                 raise
@@ -313,8 +349,11 @@ class Cluster:
             return None
         raise InternalError(f"the plan has {len(plan.columns)} columns, the statement {len(found)}")
 
-    def _check_known(self, statement: Statement) -> None:
-        """Raises what kept a table's columns from being read; the next statement tries to read them again."""
+    def _check_known(self, statement: Statement, *, is_pinned: bool) -> None:
+        """Raises what kept a table's columns from being read; the next statement tries to read them again.
+
+        What went wrong was on the first shard, of which a pinned connection is told nothing.
+        """
         for name in statement.tables if self._not_learned else ():
             relation = self.catalog.table(name)
             error = self._not_learned.get(name.casefold()) or self._not_learned.get("*")
@@ -324,6 +363,11 @@ class Cluster:
                     self._learned = None
                     self._statements.clear()
                     self._describers.clear()
+                if is_pinned:
+                    raise CatalogError(
+                        f'the columns of "{name}" could not be read',
+                        hint="A connection that is not pinned is told why",
+                    )
                 raise error.with_traceback(None)
 
     def _check_open(self) -> None:

@@ -7,6 +7,7 @@ rows alone; and nothing of what comes back, an error's text included, has a word
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -295,3 +296,29 @@ def test_the_tricks_are_read_and_not_only_refused(pinned: Any) -> None:
     """A table of tricks that all fail for a typing error would prove nothing."""
     answered = [sql for sql in ANSWERED if told(pinned, sql)[0] is not None]
     assert len(answered) > 0.8 * len(ANSWERED), [sql for sql in ANSWERED if sql not in answered]
+
+
+UNLISTED = """
+CREATE SOURCE globex_db URL 'duckdb:///globex_db.duckdb' READ ONLY;
+CREATE SOURCE acme_db URL 'duckdb:///acme_db.duckdb' READ ONLY;
+CREATE SHARDING by_tenant USING LIST (globex_db = IN ('globex'), acme_db = IN ('acme'));
+ATTACH TABLE orders SHARD BY by_tenant (tenant);
+ATTACH TABLE tenants (name VARCHAR, plan VARCHAR) SHARD BY by_tenant (name);
+"""
+
+
+def test_a_missing_shard_of_anothers_is_not_named(tmp_path: Path) -> None:
+    """Columns that nobody listed are read off the first shard."""
+    path = tenants.make(tmp_path, "list")
+    path.write_text(UNLISTED, encoding="utf-8")
+    (tmp_path / "globex_db.duckdb").unlink()
+    with shardwise.connect(path, scope={"tenant": "acme"}, pinned=True) as con:
+        for sql in (
+            "SELECT count(*) FROM orders",
+            "EXPLAIN SELECT * FROM orders",
+            "SHOW COLUMNS FROM orders",
+        ):
+            rows, said = told(con, sql)
+            assert rows is None
+            assert_no_secret(said, "")
+        assert con.execute("SELECT plan FROM tenants").fetchall() == [("gold",)]
