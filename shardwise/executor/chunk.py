@@ -18,7 +18,7 @@ from shardwise.executor.backends.base import Columns
 from shardwise.executor.offload import Answered, Job, Reply, Task
 from shardwise.executor.processes import WorkerLost, WorkerProcess, WorkerProcesses
 from shardwise.executor.reading import Reader, Reading
-from shardwise.plan.run import Request
+from shardwise.plan.run import Batch, Request
 
 SOURCE = "worker processes"
 """What a chunk is counted under where requests are limited by source."""
@@ -82,10 +82,10 @@ class ChunkReading:
         self._reading: Reading | None = None
         self._is_abandoned = False
 
-    def next(self) -> pa.RecordBatch | None:
+    def next(self) -> Batch | None:
         """The next batch, of the stream's schema; None at the end. Raises ours, naming the shard."""
         while not self._is_abandoned:
-            batch = self._of_one() if self._reading or self._refused else self._of_many()
+            batch: Batch | None = self._of_one() if self._reading or self._refused else self._of_many()
             if batch is not None:
                 self.has_rows = True
                 return batch
@@ -180,7 +180,7 @@ class ChunkReading:
 
     # -- in this process ----------------------------------------------------------------------
 
-    def _of_one(self) -> pa.RecordBatch | None:
+    def _of_one(self) -> Batch | None:
         """The next batch of a request that no worker has answered."""
         if self._reading is None:
             reading = Reading(self._reader, self._refused.popleft(), self._schema, self._columns)

@@ -25,7 +25,10 @@ from shardwise.catalog.model import Catalog, Table, View
 from shardwise.errors import CatalogError, Error, Reason
 from shardwise.executor import duck, translate
 from shardwise.executor.conform import plain
+from shardwise.executor.direct import Direct
 from shardwise.executor.locals import StoredTable
+from shardwise.executor.reading import Reader
+from shardwise.plan.run import Fragment, Request
 
 HIDDEN_COLUMNS = ("_shard", "_source", "_table")
 _CACHE_MAX = 512
@@ -94,6 +97,14 @@ class Describer:
         names = [name for name, _ in columns] or [name for name, _ in described]
         schema = pa.schema([pa.field(name, plain(t)) for name, t in zip(names, types, strict=True)])
         return schema, tuple((name, d[1]) for name, d in zip(names, described, strict=True))
+
+    def stream(self, fragment: Fragment) -> tuple[pa.Schema, duck.Columns]:
+        """A fragment's stream, as `schema` has it."""
+        return self.schema(fragment.columns, fragment.sql, fragment.params)
+
+    def direct(self, reader: Reader, request: Request, columns: duck.Columns) -> Direct:
+        """A statement that one shard answers whole."""
+        return Direct(reader, request, columns, self.arrow_type)
 
     def batches(self, sql: str, params: duck.Params, schema: pa.Schema) -> list[pa.RecordBatch]:
         """The statement's answer where all tables are empty."""

@@ -48,7 +48,7 @@ def open_file(path: str, *, immutable: bool = False) -> sqlite3.Connection:
     try:
         con.execute("PRAGMA query_only = 1")
         con.execute("PRAGMA trusted_schema = 0")
-        con.set_authorizer(_authorize_reading)
+        con.set_authorizer(authorize_reading)
     except BaseException:
         con.close()
         raise
@@ -58,6 +58,11 @@ def open_file(path: str, *, immutable: bool = False) -> sqlite3.Connection:
 def open_memory() -> sqlite3.Connection:
     """A private database in memory."""
     return _connect("file::memory:")
+
+
+def open_private(path: str) -> sqlite3.Connection:
+    """A database of our own at `path`, which nobody else opens; "" for a temporary one that may spill."""
+    return _connect(f"file:{quote(os.fsencode(path))}")
 
 
 def _connect(uri: str) -> sqlite3.Connection:
@@ -94,7 +99,7 @@ _PRAGMAS = frozenset(
 _FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "fts3_tokenizer"))
 
 
-def _authorize_reading(action: int, first: str | None, second: str | None, *_: Any) -> int:
+def authorize_reading(action: int, first: str | None, second: str | None, *_: Any) -> int:
     """What a statement may do, asked when it is compiled: read, and nothing that reaches out of the file."""
     if action in _READS:
         return sqlite3.SQLITE_OK

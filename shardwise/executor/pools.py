@@ -15,6 +15,7 @@ from shardwise.errors import Error, InterfaceError
 from shardwise.executor.backends import backend_of
 from shardwise.executor.backends.base import Backend, Location, OpenSource, SourceConnection, SourceOptions
 from shardwise.executor.conform import KnownTables
+from shardwise.executor.strict import StrictTables
 
 
 @dataclass(eq=False)
@@ -27,6 +28,7 @@ class _Entry:
     source: OpenSource | None = None
     users: int = 0
     tables: KnownTables = field(init=False)
+    strict: StrictTables = field(default_factory=StrictTables)
 
     def __post_init__(self) -> None:
         self.tables = KnownTables(self.backend.suits)
@@ -96,7 +98,12 @@ class SourcePool:
             self._done(name, entry)
             raise entry.backend.translate_error(error, entry.location) from error
         return Lease(
-            entry.backend, entry.location, entry.source, entry.tables, lambda: self._done(name, entry)
+            entry.backend,
+            entry.location,
+            entry.source,
+            entry.tables,
+            entry.strict,
+            lambda: self._done(name, entry),
         )
 
     def location(self, name: str) -> Location:
@@ -174,9 +181,11 @@ class Lease:
         location: Location,
         source: OpenSource,
         tables: KnownTables,
+        strict: StrictTables,
         done: Callable[[], None],
     ) -> None:
         self.tables = tables
+        self.strict = strict
         self._backend = backend
         self._location = location
         self._source = source

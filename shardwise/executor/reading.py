@@ -6,10 +6,12 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pyarrow as pa
 
 from shardwise.errors import Error, OperationalError
+from shardwise.executor import rows
 from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
@@ -101,21 +103,20 @@ class Reader:
 class Reading:
     """A request that is being read; one thread at a time, but anyone may interrupt it."""
 
-    def __init__(self, reader: Reader, request: Request, schema: pa.Schema, columns: Columns) -> None:
+    def __init__(self, reader: Reader, request: Request, schema: pa.Schema | None, columns: Columns) -> None:
         self.request = request
         self._reader = reader
         self._schema = schema
         self._columns = columns
         self._lease: Lease | None = None
         self._connection: SourceConnection | None = None
-        self._batches: pa.RecordBatchReader | None = None
-        self._conform: Conform | None = None
+        self._batches: Iterator[Any] | None = None
         self._has_rows = False
         self._last = time.perf_counter()
         self._tries = 1
         self._is_over = self._is_abandoned = False
 
-    def next(self) -> pa.RecordBatch | None:
+    def next(self) -> Batch | None:
         """The next batch, of the stream's schema; None at the end. Raises ours, naming the shard."""
         while True:
             try:
@@ -138,28 +139,38 @@ class Reading:
             return False
         return self._reader.pool.is_transient(self.request.source, error)
 
-    def _next(self) -> pa.RecordBatch | None:
-        if self._batches is None or self._conform is None:
+    def _next(self) -> Batch | None:
+        if self._batches is None:
             self._lease = self._lease or self._reader.pool.lease(self.request.source)
             self._connection = self._lease.connect(self._reader.time_zone)
-            self._lease.tables.check(self._connection, self.request, self._reader.normal_type)
+            self._check(self._lease, self._connection)
             self._reader.guard.check()
             if self._is_abandoned:
                 return None
-            self._batches = self._connection.arrow(
-                self.request.sql, self.request.params, BATCH_ROWS, self._columns
-            )
-            self._conform = Conform(
-                self._batches.schema, self._schema, shard=self.request.shard, fragment=self.request.fragment
-            )
-        try:
-            batch = self._conform(self._batches.read_next_batch())
-        except StopIteration:
+            self._batches = self._opened(self._connection)
+        batch: Batch | None = next(self._batches, None)
+        if batch is None:
             self._finish()
             return None
         self._has_rows = self._has_rows or batch.num_rows > 0
         self._reader.feed(self.request, batch, self._elapsed())
         return batch
+
+    def _check(self, lease: Lease, connection: SourceConnection) -> None:
+        if self._schema is None:
+            lease.strict.check(connection, self.request)
+        else:
+            lease.tables.check(connection, self.request, self._reader.normal_type)
+
+    def _opened(self, connection: SourceConnection) -> Iterator[Any]:
+        sql, params = self.request.sql, self.request.params
+        if self._schema is None:
+            return rows.batches(connection, sql, params, BATCH_ROWS)
+        found = connection.arrow(sql, params, BATCH_ROWS, self._columns)
+        conform = Conform(
+            found.schema, self._schema, shard=self.request.shard, fragment=self.request.fragment
+        )
+        return map(conform, found)
 
     @property
     def has_rows(self) -> bool:

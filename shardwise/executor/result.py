@@ -13,6 +13,7 @@ import pyarrow as pa
 from shardwise.errors import Error, InterfaceError, InternalError
 from shardwise.executor import duck
 from shardwise.executor.direct import Direct
+from shardwise.executor.direct_sqlite import SQLiteDirect
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import DuckDBMerging, Merging
 from shardwise.executor.reading import Reader
@@ -79,7 +80,7 @@ class Result:
         """What was moved so far."""
         return Statistics(
             fragments=self._parts.reader.measured(),
-            merge_seconds=0.0 if isinstance(self._merging, Direct) else self._merge_seconds,
+            merge_seconds=0.0 if isinstance(self._merging, Direct | SQLiteDirect) else self._merge_seconds,
             seconds=(self._ended or time.perf_counter()) - self._started,
             rows_out=self._rows_out,
             first=self._first,

@@ -14,12 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from shardwise.errors import DataError, Error, InternalError
 from shardwise.executor import duck
 from shardwise.executor.describe import Describer
-from shardwise.executor.direct import Direct
+from shardwise.executor.describe_sqlite import SQLiteDescriber
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import MergeEngine, Merging
 from shardwise.executor.pools import Limits, SourcePool, Workers
@@ -46,7 +44,7 @@ class Environment:
     workers: Workers
     processes: WorkerProcesses
     merge: MergeEngine
-    describer: Describer
+    describer: Describer | SQLiteDescriber
     owner: object = None
     """Kept alive as long as any of its results."""
 
@@ -139,7 +137,7 @@ class _Statement:
         if len(fragments[0].route.shards) == 1:
             columns = columns or self._described(fragments[0])
             (request,) = self._run.ready(fragments[0].name)
-            return Direct(self.reader, request, columns, self._environment.describer.arrow_type)
+            return self._environment.describer.direct(self.reader, request, columns)
         return self.merged(columns)
 
     def merged(self, columns: duck.Columns | None) -> Merging:
@@ -171,14 +169,15 @@ class _Statement:
         self._streams = [stream for stream, _ in streams.values()]
         return self._environment.merge.start(merge, streams, self._locals, self._options, columns)
 
-    def _stream(self, fragment: Fragment, fetcher: Fetcher) -> tuple[Stream, duck.Columns]:
+    def _stream(self, fragment: Fragment, fetcher: Fetcher) -> tuple[Stream, Any]:
         describer = self._environment.describer
+        types: Any
         try:
-            schema, types = describer.schema(fragment.columns, fragment.sql, fragment.params)
+            schema, types = describer.stream(fragment)
         except Error as error:
             raise InternalError(f"fragment {fragment.name} cannot be described: {error.message}") from error
 
-        def opened() -> Iterator[pa.RecordBatch]:
+        def opened() -> Iterator[Any]:
             if fragment.route.shards:
                 return FeedBatches(fetcher, fragment.name, schema, types)
             return iter(describer.batches(fragment.sql, fragment.params, schema))
@@ -186,8 +185,9 @@ class _Statement:
         return Stream(schema, opened), types
 
     def _described(self, fragment: Fragment) -> duck.Columns:
-        _, columns = self._environment.describer.schema(fragment.columns, fragment.sql, fragment.params)
-        return columns
+        columns: Any
+        _, columns = self._environment.describer.stream(fragment)
+        return tuple(columns)
 
 
 # -- subqueries that run first -----------------------------------------------------------------

@@ -15,7 +15,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -26,7 +26,7 @@ from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
 from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.reading import Reader, Reading
-from shardwise.plan.run import Request
+from shardwise.plan.run import Batch, Request
 
 QUEUE_BATCHES_MAX = 32
 QUEUE_BYTES_MAX = 32 << 20
@@ -44,11 +44,11 @@ class Feed:
     `is_blocked`: the next request must wait until a limit allows it.
     """
 
-    schema: pa.Schema
+    schema: pa.Schema | None
     columns: Columns
     requests: Iterator[Request | Chunk]
     arrived: threading.Condition
-    queue: deque[pa.RecordBatch] = field(default_factory=deque)
+    queue: deque[Batch] = field(default_factory=deque)
     bytes: int = 0
     readings: set[AnyReading] = field(default_factory=set)
     parked: deque[AnyReading] = field(default_factory=deque)
@@ -115,15 +115,16 @@ class Fetcher:
 
     # -- for the merge ------------------------------------------------------------------------
 
-    def open(self, fragment: str, schema: pa.Schema, columns: Columns) -> Feed:
+    def open(self, fragment: str, schema: pa.Schema | None, columns: Columns) -> Feed:
         """A new feed of the fragment; threads begin to fill it."""
-        feed = Feed(schema, columns, self._requests(fragment), threading.Condition(self._lock))
+        requests = self._reader.requests(fragment) if schema is None else self._requests(fragment)
+        feed = Feed(schema, columns, requests, threading.Condition(self._lock))
         with self._lock:
             self._feeds.append(feed)
             self._kick()
         return feed
 
-    def next(self, feed: Feed) -> pa.RecordBatch | None:
+    def next(self, feed: Feed) -> Batch | None:
         """The feed's next batch, None at its end. Waits; raises what stopped the statement."""
         with self._lock:
             while not feed.queue:
@@ -277,8 +278,9 @@ class Fetcher:
         return chunks(requests, count, self._processes.size, self._reader.is_light)
 
     def _reading(self, request: Request | Chunk, feed: Feed) -> AnyReading:
-        if isinstance(request, Chunk):
+        if isinstance(request, Chunk) and feed.schema is not None:
             return ChunkReading(self._reader, self._processes, request, feed.schema, feed.columns)
+        assert not isinstance(request, Chunk)
         return Reading(self._reader, request, feed.schema, feed.columns)
 
     def _unblock(self, feed: Feed) -> None:
@@ -352,41 +354,49 @@ class ArrowStream(Protocol):
 
 
 class Stream:
-    """A fragment as the merge engine sees it: late-bound, and read anew each time it is opened."""
+    """A fragment as the merge engine sees it: late-bound, and read anew each time it is opened.
 
-    def __init__(self, schema: pa.Schema, opened: Callable[[], Iterator[pa.RecordBatch]]) -> None:
+    It has a schema where it carries Arrow; else `RowBatch`es, which `batches` gives.
+    """
+
+    def __init__(self, schema: pa.Schema | None, opened: Callable[[], Iterator[Any]]) -> None:
         self.schema = schema
         self._opened = opened
-        self._begun: Iterator[pa.RecordBatch] | None = None
+        self._begun: Iterator[Any] | None = None
 
     def begin(self) -> None:
         """Has the shards asked now, for whoever opens the stream first."""
         self._begun = self._opened()
+
+    def batches(self) -> Iterator[Any]:
+        """Its batches, as they come: those of what was begun, else of a new opening."""
+        begun, self._begun = self._begun, None
+        return begun or self._opened()
 
     def close(self) -> None:
         """Forgets what was begun and never opened."""
         self._begun = None
 
     def __arrow_c_schema__(self) -> object:
+        assert self.schema is not None
         return self.schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        begun, self._begun = self._begun, None
-        reader = pa.RecordBatchReader.from_batches(self.schema, begun or self._opened())
+        reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
         return reader.__arrow_c_stream__(requested_schema)
 
 
 class FeedBatches:
     """A feed's batches; dropping the iterator closes the feed."""
 
-    def __init__(self, fetcher: Fetcher, fragment: str, schema: pa.Schema, columns: Columns) -> None:
+    def __init__(self, fetcher: Fetcher, fragment: str, schema: pa.Schema | None, columns: Columns) -> None:
         self._fetcher = fetcher
         self._feed = fetcher.open(fragment, schema, columns)
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
+    def __iter__(self) -> Iterator[Batch]:
         return self
 
-    def __next__(self) -> pa.RecordBatch:
+    def __next__(self) -> Batch:
         batch = self._fetcher.next(self._feed)
         if batch is None:
             self._fetcher.close_feed(self._feed)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -27,6 +27,7 @@ from shardwise.plan.nodes import Node, Scan
 from shardwise.plan.sql import sqlite
 from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier, name_text
 from shardwise.plan.sql.sources import MARK, RAW
+from shardwise.plan.sql.text import text_of
 from shardwise.plan.tree import walk
 
 
@@ -71,7 +72,17 @@ SQLITE = Syntax(
     unknown_is_text=True,
 )
 SYNTAXES: Mapping[str, Syntax] = {"duckdb": DUCKDB, "sqlite": SQLITE}
-"""By the dialect's name, as `Catalog.dialect_of` says it."""
+"""By the dialect's name, as `Catalog.dialect_of` says it: what the query's dialect becomes there."""
+
+OWN: Mapping[str, Syntax] = {
+    "duckdb": DUCKDB,
+    "sqlite": replace(
+        SQLITE,
+        text=lambda tree: text_of(tree, "sqlite"),
+        null_of=lambda of_type: f"CAST(NULL AS {of_type})" if of_type else "NULL",
+    ),
+}
+"""Of a query that is in the source's own dialect."""
 
 HIDDEN = ("_shard", "_source", "_table")
 """Columns that every table has and `*` does not show: where a row was read."""

@@ -63,6 +63,14 @@ class Request(NamedTuple):
     expects: tuple[Expected, ...] = ()
 
 
+class Shape(NamedTuple):
+    """How a stream's column is declared and read where the merge is SQLite: what follows its name, and the
+    expression over it (`{}`) that has the affinity it had on the shards."""
+
+    declared: str = ""
+    read: str = "{}"
+
+
 def _nothing(_: str) -> tuple[Expected, ...]:
     return ()
 
@@ -74,7 +82,7 @@ class Fragment:
     `sql` is the text in logical names (as EXPLAIN shows it); `text(shard)` the text for one shard, in its
     physical names: both are made when first asked for. `columns` are (name, declared type or None) in
     order: the stream's names, and the types that Arrow loses (ENUM). `expects(shard)` is what the text for
-    that shard takes for granted of the tables there.
+    that shard takes for granted of the tables there. `shapes` are the columns' in the sqlite dialect.
     """
 
     name: str
@@ -85,6 +93,7 @@ class Fragment:
     make_sql: Callable[[], str]
     make_text: Callable[[], Callable[[str], str]]
     expects: Callable[[str], tuple[Expected, ...]] = _nothing
+    shapes: tuple[Shape, ...] = ()
 
     @cached_property
     def sql(self) -> str:
@@ -102,6 +111,7 @@ class Merge:
 
     `stored` are inputs that are joined with others, or read more than once: an engine that stores them first
     knows how large they are, and in which order to join. The other inputs are read once, as they come.
+    `passes` is the input whose rows, one after another, are the answer.
     """
 
     sql: str
@@ -109,6 +119,7 @@ class Merge:
     inputs: tuple[str, ...]
     locals: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()
+    passes: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from shardwise.catalog.shardings import UNKNOWN, Between, SlotSet, Unknown, Value
 from shardwise.catalog.types import Family
-from shardwise.planner.literals import EMPTY, Constant, Kind, bound, bounds, constant, constants, read
+from shardwise.planner.literals import EMPTY, Constant, Kind
 from shardwise.planner.shard_keys import PruneReason, ShardKeys
 
 
@@ -133,7 +133,7 @@ def _comparison(leaf: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | Non
     if operator in _MIRRORED:
         return _range(target, right, operator, keys)
     family = keys.families[target]
-    value = constant(right, family)
+    value = keys.constants.constant(right, family)
     if isinstance(value, Unknown):
         return _unknown(target, (right,), keys)
     if operator is exp.EQ:
@@ -143,13 +143,15 @@ def _comparison(leaf: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | Non
     if operator is exp.NEQ:
         if value is None:
             return NEVER
+        if not keys.constants.keys_fit:
+            return _NOTHING
         return _NOTHING if value is EMPTY else (Outside(target, (_value(value),)),)
     return _NOTHING  # IS DISTINCT FROM holds for NULL too, and for what else a slot holds
 
 
 def _range(target: str, right: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | None:
     family = keys.families[target]
-    end = bound(right, family) if family is not Family.ENUM else UNKNOWN
+    end = keys.constants.bound(right, family) if family is not Family.ENUM else UNKNOWN
     if isinstance(end, Unknown):
         return _unknown(target, (right,), keys)
     if end is None:
@@ -164,7 +166,7 @@ def _between(leaf: exp.Between, keys: ShardKeys) -> tuple[str | None, Sequence[V
     low, high = leaf.args["low"], leaf.args["high"]
     if target is None or leaf.args.get("symmetric") or keys.families[target] is Family.ENUM:
         return None, ()
-    ends = bounds((low, high), keys.families[target])
+    ends = keys.constants.bounds((low, high), keys.families[target])
     if any(isinstance(end, Unknown) for end in ends):
         _unknown(target, (low, high), keys)
     return target, ends
@@ -185,12 +187,16 @@ def _read_is(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     target = keys.target(leaf.this)
     if target is None or not isinstance(leaf.args["expression"], exp.Null):
         return None
+    if negated and not keys.constants.keys_fit:
+        return _NOTHING
     return (Outside(target, ()),) if negated else (Among(target, (None,)),)
 
 
 def _read_like(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     target = keys.target(leaf.this)
-    pattern = read(leaf.args["expression"])
+    if not keys.constants.keys_fit:
+        return None
+    pattern = keys.constants.read(leaf.args["expression"])
     if target is None or negated or leaf.args.get("negate") or keys.families[target] is not Family.TEXT:
         return None
     if pattern is None or pattern.kind is not Kind.STRING or not isinstance(pattern.value, str):
@@ -228,12 +234,14 @@ def _read_in(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     target = keys.target(left)
     if target is None:
         return _hidden(left, members, keys, exp.NEQ if negated else exp.EQ)
-    values = constants(members, keys.families[target])
+    values = keys.constants.constants(members, keys.families[target])
     if any(isinstance(value, Unknown) for value in values):
         return _unknown(target, members, keys)
     known = [_value(value) for value in values if value is not None and value is not EMPTY]
+    if negated and any(value is None for value in values):
+        return NEVER
     if negated:
-        return NEVER if any(value is None for value in values) else (Outside(target, known),)
+        return (Outside(target, known),) if keys.constants.keys_fit else _NOTHING
     return (Among(target, known),) if known else NEVER
 
 
@@ -255,12 +263,12 @@ def _tuples(left: exp.Expr, right: exp.Expr, operator: _Type, keys: ShardKeys) -
     if operator not in _MIRRORED or len(left.expressions) != len(right.expressions):
         return None
     target = keys.target(left.expressions[0])
-    first = read(right.expressions[0])
+    first = keys.constants.read(right.expressions[0])
     if target is None or first is None or keys.families[target] is Family.ENUM:
         return None
     if first.kind is Kind.STRING and keys.families[target] is not Family.TEXT:
         return None  # rows may compare such a column as text
-    end = bound(right.expressions[0], keys.families[target])
+    end = keys.constants.bound(right.expressions[0], keys.families[target])
     if end is None or isinstance(end, Unknown):
         return None
     # Inside rows NULL compares as the greatest value: (NULL, 1) > (1, 2).
@@ -280,7 +288,7 @@ def _tuple_list(left: exp.Tuple, rows: Sequence[exp.Expr], keys: ShardKeys) -> F
     columns: list[Sequence[Constant]] = [
         [UNKNOWN] * len(plain)
         if target is None
-        else constants([row.expressions[index] for row in plain], keys.families[target])
+        else keys.constants.constants([row.expressions[index] for row in plain], keys.families[target])
         for index, target in enumerate(targets)
     ]
     found = [
@@ -297,7 +305,7 @@ def _tuple_list(left: exp.Tuple, rows: Sequence[exp.Expr], keys: ShardKeys) -> F
 def _hidden(left: exp.Expr, others: Sequence[exp.Expr], keys: ShardKeys, operator: type) -> Facts | None:
     """`_shard` and `_source` compared with names, which compare as text, letter case and all."""
     name = keys.hidden(left)
-    values = [read(other) for other in others]
+    values = [keys.constants.read(other) for other in others]
     if name is None or operator not in (exp.EQ, exp.NEQ, exp.NullSafeEQ):
         return None
     names: set[Value] = set()
@@ -333,7 +341,7 @@ def _value(value: Constant) -> Value:
 def _unknown(target: str, others: Sequence[exp.Expr], keys: ShardKeys) -> Facts | None:
     """Nothing is known; note why this comparison of a target does not prune."""
     title, family = keys.title(target), keys.families[target]
-    typed = [read(other) for other in others]
+    typed = [keys.constants.read(other) for other in others]
     if any(one is None for one in typed):
         keys.note(PruneReason.NOT_CONSTANT, f"{title} is compared with something that is no constant")
     elif family is Family.TEXT and any(one and one.kind not in (Kind.STRING, Kind.TEXT) for one in typed):

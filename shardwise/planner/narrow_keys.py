@@ -33,7 +33,13 @@ def narrowed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callab
             if isinstance(placement, Sharded):
                 sharding = catalog.sharding(placement.sharding)
                 known = tuple(_marked(c, parameters) for c in node.conjuncts)
-                narrowing = Narrowing(known, rel=node.input.rel, table=node.input.table, sharding=sharding)
+                narrowing = Narrowing(
+                    known,
+                    rel=node.input.rel,
+                    table=node.input.table,
+                    sharding=sharding,
+                    dialect=catalog.dialect,
+                )
                 narrowings[node.input.rel] = narrowing, sharding.slots_of
         return node
 

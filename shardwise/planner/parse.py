@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from shardwise.errors import NotSupportedError, Position, ProgrammingError, SQLSyntaxError
-from shardwise.planner.allowed import check_allowed
-from shardwise.planner.tokens import mended
+from shardwise.planner.dialects import DUCKDB, Dialect
 
 _QUERIES = (exp.Query, exp.Values, exp.Pivot)
 
 
-def parse(sql: str) -> exp.Expr:
-    """One query of the duckdb dialect; `?` are numbered in the order they are written."""
+def parse(sql: str, dialect: Dialect = DUCKDB) -> exp.Expr:
+    """One query of the dialect; `?` are numbered in the order they are written."""
     try:
-        dialect = sqlglot.Dialect.get_or_raise("duckdb")
-        tokens = mended(dialect.tokenize(sql))
-        trees = [t for t in dialect.parser().parse(tokens, sql) if t is not None]
+        trees = dialect.trees(sql)
     except TokenError as error:
         raise SQLSyntaxError(f"the text cannot be read as SQL: {error}") from error
     except ParseError as error:
@@ -45,7 +41,7 @@ def parse(sql: str) -> exp.Expr:
             f"{tree.key.upper()} is not supported: only queries are",
             hint="shardwise reads; write through the sources themselves",
         )
-    check_allowed(tree)
+    dialect.check(tree)
     return tree
 
 

@@ -18,10 +18,11 @@ from shardwise.options import Options
 from shardwise.plan.nodes import Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.run import Bound, First, Plan
-from shardwise.planner.bind import Binder, Unmodelled
+from shardwise.planner.bind import Binder, BoundQuery, Unmodelled
 from shardwise.planner.bind.names import Names
 from shardwise.planner.bind.raw import bind_whole
 from shardwise.planner.context import Context
+from shardwise.planner.dialects import query_dialect
 from shardwise.planner.firsts import Early, Firsts
 from shardwise.planner.parameters import Given, Parameters, names_written
 from shardwise.planner.parse import parse
@@ -43,13 +44,19 @@ class Planner:
 
         Raises SQLSyntaxError with the position, NotSupportedError for what is no query.
         """
-        if self.catalog.dialect != "duckdb":
-            raise NotSupportedError(
-                f'the query dialect "{self.catalog.dialect}" is not supported yet',
-                hint="Write CREATE CATALOG … DIALECT duckdb",
-            )
-        ast = parse(sql)
+        dialect = query_dialect(self.catalog.dialect)
+        if dialect.is_alone:
+            self._refuse_other_sources(dialect.name)
+        ast = parse(sql, dialect)
         return Statement(self, sql, ast, dict(locals or {}))
+
+    def _refuse_other_sources(self, dialect: str) -> None:
+        others = sorted(self.catalog.dialects - {dialect})
+        if others:
+            raise NotSupportedError(
+                f"a catalog of the {dialect} dialect has sources of {dialect} only, not of {others[0]}",
+                hint="Write CREATE CATALOG … DIALECT duckdb to ask sources of several products at once",
+            )
 
 
 @dataclass(frozen=True)
@@ -104,21 +111,34 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
     written = names_written(statement.ast)
     parameters = Parameters(params, written)
     names = Names()
-    binder = Binder(catalog, context, parameters, statement.locals, names)
+    dialect = query_dialect(catalog.dialect)
+    ast = dialect.fixed(statement.ast, context, catalog)
+    binder = Binder(catalog, context, parameters, statement.locals, names, dialect=dialect)
     notes: list[Note] = []
     try:
-        bound = binder.query(statement.ast, None)
+        what = dialect.unmodelled(ast, catalog)
+        if what is not None:
+            raise Unmodelled(what)
+        bound = _bound(binder, ast)
     except Unmodelled as unmodelled:
         parameters = Parameters(params, written)
         names = Names()
-        binder = Binder(catalog, context, parameters, statement.locals, names)
-        bound = bind_whole(binder, statement.ast, unmodelled.what)
+        binder = Binder(catalog, context, parameters, statement.locals, names, dialect=dialect)
+        bound = bind_whole(binder, ast, unmodelled.what)
         notes.append(
             Note("statement-kept-whole", f"{unmodelled.what} is not modelled: the statement runs as it is")
         )
     parameters.check_all_used()
     making = _Making(catalog, parameters, names, tuple(notes), options, statement.sql)
     return making.plan(bound.node, bound.names)
+
+
+def _bound(binder: Binder, ast: exp.Expr) -> BoundQuery:
+    """What the binder objects to another engine may take; then that engine is asked."""
+    try:
+        return binder.query(ast, None)
+    except binder.dialect.doubts as error:
+        raise Unmodelled("what the planner does not read as its engine may") from error
 
 
 @dataclass(frozen=True)
@@ -144,7 +164,7 @@ class _Making:
             root,
             PASSES,
             ctx,
-            disabled=self.options.disable_passes,
+            disabled={*self.options.disable_passes, *query_dialect(self.catalog.dialect).off},
             verify_each=self.options.verify_passes,
         )
         plan = render(tree, columns, ctx, sql=self.sql, steps=tuple(steps))

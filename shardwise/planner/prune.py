@@ -24,6 +24,7 @@ from shardwise.catalog.keys import evaluate
 from shardwise.catalog.model import Sharding, Table
 from shardwise.catalog.shardings import UNKNOWN, Grid, Part, SlotSet, Unknown, Value, canonical, mask
 from shardwise.errors import DataError, Error
+from shardwise.planner.dialects import find_dialect
 from shardwise.planner.facts import Among, Fact, OnSlots, Rows, Within, between_arms, facts_of
 from shardwise.planner.narrow import Narrowing, narrow
 from shardwise.planner.shard_keys import Key, KeyPart, PruneNote, PruneReason, ShardKeys
@@ -59,7 +60,7 @@ def slots_of(
             [UNKNOWN] * sharding.function.arity
         )  # raises: a DIRECTORY's slots have no numbers
     keys = ShardKeys(rel, table, sharding, dialect, sources or {})
-    if dialect != "duckdb":
+    if find_dialect(dialect) is None:
         note = PruneNote(PruneReason.DIALECT, f"predicates in dialect {dialect} do not prune yet")
         return Pruned(keys.all, (note,))
     slots = _Walk(keys).conjunction([(conjunct, False) for conjunct in conjuncts])

@@ -17,7 +17,7 @@ from shardwise.catalog.shardings import full
 from shardwise.plan.nodes import Empty, Filter, Node, Scan
 from shardwise.plan.route import Route
 from shardwise.plan.tree import rewrite
-from shardwise.planner.parameters import literal_of
+from shardwise.planner.dialects import query_dialect
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune import Pruned, slots_of
 
@@ -57,7 +57,14 @@ def asked(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Pruned | None:
     known = tuple(with_values(c, ctx) for c in conjuncts)
     sharding = ctx.catalog.sharding(placement.sharding)
     sources = {s: ctx.catalog.source_of(s) for s in scan.route.shards} if _names_source(known) else None
-    return slots_of(known, rel=scan.rel, table=scan.table, sharding=sharding, sources=sources)
+    return slots_of(
+        known,
+        rel=scan.rel,
+        table=scan.table,
+        sharding=sharding,
+        dialect=ctx.catalog.dialect,
+        sources=sources,
+    )
 
 
 def _names_source(conjuncts: Conjuncts) -> bool:
@@ -68,6 +75,7 @@ def with_values(conjunct: exp.Expr, ctx: PlanContext) -> exp.Expr:
     """For reasoning only: parameters as the constants they are. What is sent keeps the parameter."""
     if conjunct.find(exp.Placeholder) is None:
         return conjunct
+    literal_of = query_dialect(ctx.catalog.dialect).literal_of
 
     def swap(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Placeholder) and part.name in ctx.parameters.values:

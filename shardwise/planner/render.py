@@ -7,19 +7,28 @@ from functools import cache
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog
+from shardwise.catalog.model import Catalog, Column
 from shardwise.errors import InternalError
-from shardwise.plan.nodes import Cte, Gather, Join, Local, Node, Raw, Recursive, Scan, TableFunction
-from shardwise.plan.partitions import SYNTAXES, ShardTexts
+from shardwise.plan.nodes import (
+    Cte,
+    Gather,
+    Join,
+    Local,
+    Node,
+    Raw,
+    Recursive,
+    Scan,
+    TableFunction,
+)
+from shardwise.plan.partitions import OWN, SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
 from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan
-from shardwise.plan.sql import stream_names, to_query
+from shardwise.plan.sql import stream_names, text_of, to_query
 from shardwise.plan.tree import walk
 from shardwise.planner.agreement import Agreed, Known, agree
+from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.narrow_keys import narrowed
 from shardwise.planner.pass_context import PlanContext
-
-DIALECT = "duckdb"
 
 
 def render(
@@ -61,8 +70,8 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     def texts(tree: Node, dialect: str) -> ShardTexts:
         if dialect == catalog.dialect:
             written = query if tree is inner else to_query(tree, _no_leaf, own)
-        else:
-            written = to_query(_for(tree, dialect, known), _no_leaf, own)
+            return ShardTexts(written, catalog, slots, OWN[dialect])
+        written = to_query(_for(tree, dialect, known), _no_leaf, own)
         return ShardTexts(written, catalog, slots, SYNTAXES[dialect])
 
     def make_text() -> Callable[[str], str]:
@@ -80,9 +89,10 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         route=_route(gather),
         params=ctx.parameters.used_in(query),
         source_of=catalog.source_of,
-        make_sql=lambda: query.sql(dialect=DIALECT),
+        make_sql=lambda: text_of(query, catalog.dialect),
         make_text=make_text,
         expects=_expects(inner, catalog),
+        shapes=shapes(inner) if catalog.dialect == "sqlite" else (),
     )
 
 
@@ -98,7 +108,9 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
     """What a fragment's scans take for granted: the types of the columns they read, where declared."""
     scans = []
     for scan in (node for node in walk(inner) if isinstance(node, Scan)):
-        declared = {c.name: ExpectedColumn(c.name, c.type, c.stored) for c in scan.table.columns or ()}
+        declared = {
+            c.name: ExpectedColumn(c.name, _expected(c, catalog), c.stored) for c in scan.table.columns or ()
+        }
         read = tuple(declared[o.id.name] for o in scan.columns if o.id.name in declared)
         if read:
             scans.append((scan, read))
@@ -113,6 +125,13 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
     return expects
 
 
+def _expected(column: Column, catalog: Catalog) -> str:
+    """SQLite's columns compare by their collation, whatever they hold."""
+    if catalog.dialect == "sqlite" and column.collation:
+        return f"{column.type} COLLATE {column.collation}"
+    return column.type
+
+
 def _route(gather: Gather) -> Route:
     """Where it goes, and why to no fewer: what the scans' own routes say, each thing once."""
     scans = [n for n in walk(gather.input) if isinstance(n, Scan)]
@@ -125,11 +144,12 @@ def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
     query = to_query(root, _no_leaf, None if isinstance(root, Raw) else names)
     nodes = list(walk(root))
     return Merge(
-        sql=query.sql(dialect=DIALECT),
+        sql=text_of(query, ctx.catalog.dialect),
         params=ctx.parameters.used_in(query),
         inputs=tuple(n.fragment for n in nodes if isinstance(n, Gather)),
         locals=tuple(dict.fromkeys(n.name for n in nodes if isinstance(n, Local))),
         stored=tuple(_stored(root, is_joined=False)),
+        passes=root.fragment if isinstance(root, Gather) else None,
     )
 
 

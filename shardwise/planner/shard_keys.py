@@ -34,6 +34,7 @@ from shardwise.catalog.shardings import (
 )
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import DataError
+from shardwise.planner.dialects import DUCKDB, find_dialect
 
 HIDDEN = ("_shard", "_source")
 _FINER = frozenset({"TIMESTAMP_NS"})  # than key values: two keys may be one value
@@ -203,6 +204,8 @@ class ShardKeys:
         self.table = table
         self.sharding = sharding
         self.dialect = dialect
+        self._speaks = find_dialect(dialect)
+        self.constants = (self._speaks or DUCKDB).constants
         self.sources = sources
         self.all = full(sharding.function.size)
         self.families: dict[str, Family] = {}
@@ -269,6 +272,9 @@ class ShardKeys:
             self._has_expressions = True
         return KeyPart(shape, family, where, columns, expr)
 
+    def _family(self, type_text: str) -> Family:
+        return self._speaks.family(type_text) if self._speaks else type_family(type_text, self.dialect)
+
     def _usable(self, name: str) -> bool:
         """Whether a column's values may be compared here; remembers its family, or why not."""
         column = self._columns.get(name)
@@ -276,7 +282,7 @@ class ShardKeys:
         if column is None:
             self.note(PruneReason.KEY_TYPE, f"the type of {title} is not known")
             return False
-        family = type_family(column.type, self.dialect)
+        family = self._family(column.type)
         if family not in KEY_FAMILIES or column.type.upper() in _FINER:
             self.note(PruneReason.KEY_TYPE, f"{title} is of type {column.type}, which is not pruned by")
             return False

@@ -20,8 +20,9 @@ from sqlglot import exp
 
 from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, TableFunction
 from shardwise.plan.tree import column, columns_in, plans_in, rewrite, same
-from shardwise.planner.aggregates import Combined, combine, is_aggregate
+from shardwise.planner.aggregates import Combined, is_aggregate
 from shardwise.planner.bind.scope import unique_names
+from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution import Analysis, is_fragile
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.pass_context import PlanContext
@@ -51,7 +52,7 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext, analysis: Analysis
         for e in (*calls, *(k.expr for k in node.keys if type(k.expr) is not exp.Column))
     ):
         return None
-    combined = combine(calls, ctx.type_of)
+    combined = query_dialect(ctx.catalog.dialect).combine(calls, ctx.type_of)
     if combined is None:
         return None
     names = unique_names(

@@ -20,9 +20,11 @@ from shardwise.errors import CatalogError, Error, InterfaceError, InternalError,
 from shardwise.executor import duck
 from shardwise.executor.backends.base import SourceOptions
 from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
+from shardwise.executor.describe_sqlite import SQLiteDescriber
 from shardwise.executor.guard import Guard
 from shardwise.executor.locals import LocalStore, StoredTable
 from shardwise.executor.merge import DuckDBMerge
+from shardwise.executor.merge_sqlite import SQLiteMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
 from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.result import Result
@@ -37,7 +39,7 @@ from shardwise.session.learning import learn
 from shardwise.session.local_names import mentioned
 from shardwise.session.locating import Locator, Secrets
 from shardwise.session.opened import OpenedSource
-from shardwise.session.parameters import Parameters, first_of_lists, for_engine
+from shardwise.session.parameters import Parameters, first_of_lists, for_engine, for_sqlite
 
 if TYPE_CHECKING:
     from shardwise.dbapi import Connection
@@ -82,7 +84,7 @@ class Cluster:
         self._lock = threading.RLock()
         self._learned: Catalog | None = None
         self._not_learned: Mapping[str, Error] = {}
-        self._describers: dict[str, Describer] = {}
+        self._describers: dict[str, Describer | SQLiteDescriber] = {}
         self._statements: OrderedDict[object, Statement] = OrderedDict()
         self._pool = SourcePool(
             Locator(catalog, directory, secrets).locate,
@@ -96,7 +98,7 @@ class Cluster:
         self._limits = Limits(total=_REQUESTS_MAX)
         self._workers = Workers(_REQUESTS_MAX)
         self._processes = WorkerProcesses(self.options.processes_max)
-        self._merge = DuckDBMerge()
+        self._merge = SQLiteMerge() if catalog.dialect == "sqlite" else DuckDBMerge()
         self._is_closed = False
         self._pid = os.getpid()
         # Nothing that is closed may hold the cluster, or it would never be dropped.
@@ -117,6 +119,8 @@ class Cluster:
         self._check_open()
         options = options or self.options
         locals = mentioned(sql, locals or {})  # noqa: A001
+        if self.declared.dialect == "sqlite":
+            params = for_sqlite(params)
         try:
             context = Context(now=datetime.now(UTC), time_zone=options.time_zone, scope=scope)
             statement = self._prepare(sql, options, locals)
@@ -244,13 +248,13 @@ class Cluster:
                 self._learned, self._not_learned = learn(self.declared, self.open_source)
             return self._learned
 
-    def describer(self, time_zone: str | None = None) -> Describer:
+    def describer(self, time_zone: str | None = None) -> Describer | SQLiteDescriber:
         """What tells names and types of columns."""
         zone = time_zone or self.options.time_zone
         with self._lock:
             self._check_open()
             if zone not in self._describers:
-                self._describers[zone] = Describer(self.catalog, time_zone=zone)
+                self._describers[zone] = _describer(self.catalog, zone)
             return self._describers[zone]
 
     def open_source(self, name: str) -> OpenedSource:
@@ -314,7 +318,7 @@ class Cluster:
     ) -> duck.Columns:
         """By the user's own text; a list for `IN (?)` stands for one value of it."""
         describer = self.describer(options.time_zone)
-        text, values = for_engine(sql, params)
+        text, values = (sql, params) if self.catalog.dialect == "sqlite" else for_engine(sql, params)
         try:
             return describer.describe(text, values, locals)
         except Error:
@@ -390,7 +394,15 @@ def _options(catalog: Catalog, given: Mapping[str, Any]) -> Options:
     return Options(**{**header, **given})
 
 
-def _close_all(closing: tuple[Callable[[], None], ...], describers: Mapping[str, Describer]) -> None:
+def _describer(catalog: Catalog, time_zone: str) -> Describer | SQLiteDescriber:
+    return (
+        SQLiteDescriber(catalog) if catalog.dialect == "sqlite" else Describer(catalog, time_zone=time_zone)
+    )
+
+
+def _close_all(
+    closing: tuple[Callable[[], None], ...], describers: Mapping[str, Describer | SQLiteDescriber]
+) -> None:
     for close in closing:
         close()
     for describer in describers.values():

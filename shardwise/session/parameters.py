@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from datetime import date, datetime, time
+from typing import Any, Final
+
+from shardwise.errors import DataError, ProgrammingError, Reason
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -35,3 +38,35 @@ def _each(params: Parameters, change: Callable[[Any], Any]) -> Parameters:
     if isinstance(params, Mapping):
         return {name: change(value) for name, value in params.items()}
     return [change(value) for value in params]
+
+
+_INT64: Final = (-(1 << 63), (1 << 63) - 1)
+
+
+def for_sqlite(params: Parameters) -> Parameters:
+    """Values as Python's sqlite3 binds them: dates as ISO text; of a list, for `IN (?)`, each member."""
+    return _each(params, _sqlite_value)
+
+
+def _sqlite_value(value: Any) -> Any:
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_sqlite_value(member) for member in value]
+    if isinstance(value, int):
+        if not _INT64[0] <= value <= _INT64[1]:
+            raise DataError(
+                "a whole number of a parameter does not fit into 64 bits", hint="Give it as a text or a float"
+            )
+        return int(value)
+    if value is None or isinstance(value, float | str | bytes):
+        return value
+    if isinstance(value, bytearray | memoryview):
+        return bytes(value)
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    raise ProgrammingError(
+        f"a parameter is of type {type(value).__name__}, which SQLite has no value for",
+        hint="Give a number, a text, bytes or None",
+        reason=Reason.PARAMETERS,
+    )

@@ -67,9 +67,19 @@ def put(old: exp.Expr, new: exp.Expr) -> None:
         and isinstance(parent, _TIGHT)
         and type(parent) not in _LEVELS
         and not isinstance(parent, _FREE)
-    ):
+    ) or _is_read_otherwise(new, parent):
         new = exp.Paren(this=new)
     old.replace(new)
+
+
+def _is_read_otherwise(new: exp.Expr, parent: exp.Expr | None) -> bool:
+    """Whether some dialect would take the operand apart: to SQLite `||` binds tightest, LIKE as `=` does."""
+    level = _LEVELS.get(type(new))
+    if level is None or parent is None:
+        return False
+    if isinstance(parent, exp.DPipe | exp.JSONExtract | exp.JSONExtractScalar):
+        return True
+    return level <= _LEVELS[exp.Is] and _LEVELS.get(type(parent), 0) > _LEVELS[exp.Not]
 
 
 def conjunction(conjuncts: Iterable[exp.Expr]) -> exp.Expr | None:

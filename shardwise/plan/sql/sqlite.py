@@ -31,7 +31,7 @@ _WORDS = """
     savepoint select set table temp temporary then ties to transaction trigger true unbounded union
     unique update using vacuum values view virtual when where window with within without
 """
-_KEYWORDS = frozenset(re.findall(r"\w+", _WORDS))
+KEYWORDS = frozenset(re.findall(r"\w+", _WORDS))
 
 
 def name_text(name: str) -> str:
@@ -39,7 +39,7 @@ def name_text(name: str) -> str:
 
     A quoted name that nothing has is a text to SQLite, so a column is always written with its table.
     """
-    if _PLAIN.match(name) is not None and name not in _KEYWORDS:
+    if _PLAIN.match(name) is not None and name not in KEYWORDS:
         return name
     return '"' + name.replace('"', '""') + '"'
 

@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from shardwise.errors import Unplannable
 from shardwise.plan.tree import operand, subplan
-from shardwise.planner.bind.scope import Scope, position_of
+from shardwise.planner.bind.scope import Scope
 from shardwise.planner.bind.unmodelled import Unmodelled
+from shardwise.planner.positions import position_of
 
 if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder
@@ -50,7 +51,7 @@ class Expressions:
             return _QUANTIFIERS[expr.name.upper()](this=self._subquery(expr.expressions[0]))
         if kind in _UNMODELLED:
             raise Unmodelled(_UNMODELLED[kind])
-        constant = self.binder.context.value_of(expr)
+        constant = self.binder.value_of(expr)
         if constant is not None:
             return constant
         return self._copy(expr)

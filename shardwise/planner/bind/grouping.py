@@ -27,8 +27,9 @@ from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.bind.block import Block
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.order import ordinal
-from shardwise.planner.bind.scope import position_of, unique_names
+from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.bind.unmodelled import Unmodelled
+from shardwise.planner.positions import position_of
 
 KeyPlace = Callable[[exp.Expr], int]
 """From a grouping expression the user wrote to its place among the keys; a new one is added."""

@@ -36,6 +36,7 @@ from shardwise.planner.bind.select import bind_select
 from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.context import Context
 from shardwise.planner.determinism import is_deterministic
+from shardwise.planner.dialects import DUCKDB, Dialect
 from shardwise.planner.parameters import Parameters, literal_of
 from shardwise.planner.scope_values import Value
 
@@ -72,6 +73,7 @@ class Binder:
     windows: dict[str, exp.Window] = field(default_factory=dict)
     views_open: tuple[str, ...] = ()
     _scope_values: dict[tuple[str, type, Value], exp.Expr] = field(default_factory=dict)
+    dialect: Dialect = DUCKDB
 
     def query(self, ast: exp.Expr, outer: Scope | None) -> BoundQuery:
         """Any query expression."""
@@ -88,6 +90,10 @@ class Binder:
         if isinstance(ast, exp.Table):  # FROM t, without SELECT
             return self.query(exp.select("*").from_(ast.copy()), outer)
         raise Unmodelled(f"a {ast.key} as a query")
+
+    def value_of(self, call: exp.Expr) -> exp.Expr | None:
+        """The constant that a stable function of the dialect stands for."""
+        return self.dialect.value_of(call, self.context)
 
     def subquery(self, ast: exp.Expr, outer: Scope) -> Node:
         """A query inside an expression."""

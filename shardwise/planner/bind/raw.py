@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from shardwise.errors import Unplannable
-from shardwise.plan.nodes import Keep, Node, Raw
+from shardwise.plan.nodes import Filter, Keep, Node, Raw
 from shardwise.plan.sql.sources import RAW, rel_of
 from shardwise.planner.bind.bound import BoundQuery
+from shardwise.planner.bind.raw_filters import Reading, add_filters, mentioned
+from shardwise.planner.bind.scope import FromItem
 from shardwise.planner.bind.sources import HIDDEN, bind_from
 
 if TYPE_CHECKING:
@@ -23,13 +25,15 @@ def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
     """
     _refuse(ast, what)
     sql = ast.copy()
+    found = _read_alone(binder, sql)
+    names = mentioned(sql) if binder.dialect.filters_whole else None
     tables: list[Node] = []
-    for table in _references(sql):
-        item = bind_from(
-            binder, exp.select("*").from_(exp.Table(this=table.this.copy(), db=table.args.get("db"))), None
-        )
+    for table, item, filters in found:
         shown = tuple(o for o in item.node.outputs if o.id.name not in HIDDEN)
-        tables.append(Keep(input=item.node, columns=shown))
+        if names is not None:
+            shown = tuple(o for o in shown if o.id.name.lower() in names) or shown[:1]
+        node = Filter(input=item.node, conjuncts=filters) if filters else item.node
+        tables.append(Keep(input=node, columns=shown))
         if not table.alias:
             table.set("alias", exp.TableAlias(this=table.this.copy()))
         table.set("this", exp.to_identifier(rel_of(item.node)))
@@ -38,6 +42,18 @@ def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
     sql = _with_values(binder, sql)
     rel = binder.names.fresh("raw")
     return BoundQuery(Raw(rel=rel, sql=sql, tables=tuple(tables), columns=(), reason=what), ())
+
+
+def _read_alone(binder: Binder, sql: exp.Expr) -> list[tuple[exp.Table, FromItem, tuple[exp.Expr, ...]]]:
+    """Each table that the statement reads, alone, and what the statement says of its rows."""
+    readings: dict[int, Reading] = {}
+    for table in _references(sql):
+        alone = exp.Table(this=table.this.copy(), db=table.args.get("db"))
+        item = bind_from(binder, exp.select("*").from_(alone), None)
+        readings[id(table)] = Reading(table, item)
+    if binder.dialect.filters_whole:
+        add_filters(binder, sql, readings)
+    return [(r.table, r.item, tuple(r.found)) for r in readings.values()]
 
 
 def _refuse(ast: exp.Expr, what: str) -> None:
@@ -90,6 +106,11 @@ def _with_values(binder: Binder, sql: exp.Expr) -> exp.Expr:
     def swap(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Placeholder | exp.Parameter):
             return binder.parameters.use(part)
-        return binder.context.value_of(part) or part
+        return binder.value_of(part) or part
 
-    return sql.transform(swap)
+    sql = sql.transform(swap)
+    for condition in list(sql.find_all(exp.In)):
+        expanded = binder.parameters.expand_in(condition)
+        if expanded is not condition:
+            condition.replace(expanded)
+    return sql

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from shardwise.errors import Position, ProgrammingError, Reason, UnknownName
+from shardwise.errors import ProgrammingError, Reason, UnknownName
 from shardwise.plan.nodes import Node, OneRow
 from shardwise.plan.tree import operand
 from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.bind.unmodelled import Unmodelled
+from shardwise.planner.positions import position_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +187,3 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 def _listed(names: list[str], word: str = "and") -> str:
     quoted = [f'"{name}"' for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {word} {quoted[-1]}"
-
-
-def position_of(node: exp.Expr) -> Position | None:
-    """Where the user wrote this name (sqlglot keeps positions on identifiers only)."""
-    for identifier in node.find_all(exp.Identifier):
-        meta = identifier.meta
-        if "line" in meta:
-            length = meta["end"] - meta["start"] + 1
-            return Position(meta["line"], meta["col"] - length + 1, length)
-    return None

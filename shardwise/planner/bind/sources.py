@@ -23,11 +23,11 @@ from shardwise.planner.bind.scope import (
     Scope,
     did_you_mean,
     join_items,
-    position_of,
     unique_names,
 )
 from shardwise.planner.bind.scoping import scoped
 from shardwise.planner.bind.unmodelled import Unmodelled
+from shardwise.planner.positions import position_of
 
 if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder

@@ -1,0 +1,99 @@
+"""A statement of the sqlite dialect that one shard answers whole: sqlite3's own rows, untouched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from shardwise.errors import Error
+from shardwise.executor.backends.base import Columns, SourceConnection
+from shardwise.executor.pools import Lease
+from shardwise.executor.reading import Reader, located
+from shardwise.executor.rows import Row, RowBatch, size_of
+from shardwise.executor.rows_arrow import table_of
+from shardwise.plan.run import Request
+
+
+class SQLiteDirect:
+    """Stands where a merge would; `columns` are the result's names and declared types."""
+
+    def __init__(self, reader: Reader, request: Request, columns: Columns) -> None:
+        self.columns = columns
+        self._reader = reader
+        self._request = request
+        self._last = time.perf_counter()
+        self._is_started = self._is_over = False
+        self._lease: Lease | None = None
+        self._connection: SourceConnection | None = None
+        with self._located():
+            self._lease = reader.pool.lease(request.source)
+            try:
+                self._connection = self._lease.connect(reader.time_zone)
+                self._lease.strict.check(self._connection, request)
+            except BaseException:
+                self.close()
+                raise
+
+    def begin(self) -> None:
+        """Starts it: SQLite has then made its first row, or said what is wrong."""
+        connection = self._connection
+        if not self._is_started and connection is not None:
+            self._is_started = True
+            with self._located():
+                connection.execute(self._request.sql, self._request.params)
+
+    def fetchmany(self, count: int) -> list[Row]:
+        self.begin()
+        connection = self._connection
+        if connection is None:
+            return []
+        with self._located():
+            rows = connection.fetchmany(count)
+        self._reader.feed(self._request, RowBatch(rows, size_of(rows)), self._elapsed())
+        if len(rows) < count:
+            self._finish()
+        return rows
+
+    def reader(self, batch_rows: int) -> pa.RecordBatchReader:
+        """All rows are taken at once: what types they have is only then known."""
+        rows: list[Any] = []
+        while more := self.fetchmany(batch_rows):
+            rows += more
+        return table_of(self.columns, rows).to_reader(max_chunksize=batch_rows)
+
+    def interrupt(self) -> None:
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
+
+    def close(self) -> None:
+        self._finish()
+        connection, lease = self._connection, self._lease
+        self._connection = self._lease = None
+        if connection is not None:
+            connection.close()
+        if lease is not None:
+            lease.release()
+
+    def _finish(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._reader.finish(self._request, self._elapsed())
+
+    def _elapsed(self) -> float:
+        last, self._last = self._last, time.perf_counter()
+        return self._last - last
+
+    @contextmanager
+    def _located(self) -> Iterator[None]:
+        """Errors inside are ours, and name the shard."""
+        try:
+            yield
+        except Error as error:
+            raise located(error, self._lease, self._request) from error.__cause__
+        except Exception as error:
+            raise located(error, self._lease, self._request) from error

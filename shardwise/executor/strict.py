@@ -1,0 +1,89 @@
+"""Whether a SQLite file's tables are as the catalog says, where the query's dialect is SQLite's too.
+
+A column's values may be anything; how they compare is the column's own: its affinity, which follows from the
+written type, and its collation. Both must be the catalog's, for the merge declares its tables by it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from shardwise.catalog.sqlite_types import affinity
+from shardwise.executor import lite
+from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.conform import drift, missing
+from shardwise.plan.run import Expected, ExpectedColumn, Request
+
+_KEYS = re.compile(r"k\(\d+,([^)]*)\)")
+_BINARY = {"B": "BINARY"}
+
+
+class StrictTables:
+    """What was found to be alike on one open source, while its schema stays. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._known: tuple[object, dict[str, set[ExpectedColumn]]] = None, {}
+
+    def check(self, connection: SourceConnection, request: Request) -> None:
+        """Raises for a column that the request reads and that is missing or compares otherwise."""
+        if not request.expects:
+            return
+        version = connection.version()
+        if self._known[0] != version:
+            self._known = version, {}
+        _, known = self._known
+        for expected in request.expects:
+            good = known.setdefault(expected.table, set())
+            if not good.issuperset(expected.columns):
+                _compare(connection, request.shard, expected)
+                good.update(expected.columns)
+
+
+def _compare(connection: SourceConnection, shard: str, expected: Expected) -> None:
+    found = {name.casefold(): type_ for name, type_ in connection.columns(expected.table)}
+    if not found:
+        return  # no such table: the request itself says so
+    is_strict = _is_strict(connection, expected.table)
+    for column in expected.columns:
+        theirs, (ours, _) = found.get(column.name.casefold()), _declared(column)
+        if theirs is None:
+            raise missing(shard, column.name, expected.table)
+        kind = "BLOB" if is_strict and theirs.upper() == "ANY" else affinity(theirs)
+        if kind != affinity(ours):
+            raise drift(
+                shard, column.name, theirs or "of no type", ours or "of no type", table=expected.table
+            )
+    names = [column.name for column in expected.columns]
+    collations = _collations(connection, expected.table, names)
+    for column, theirs in zip(expected.columns, collations, strict=False):
+        _, ours = _declared(column)
+        if theirs != ours:
+            raise drift(shard, column.name, f"COLLATE {theirs}", f"COLLATE {ours}", table=expected.table)
+
+
+def _declared(column: ExpectedColumn) -> tuple[str, str]:
+    """Type and collation."""
+    type_, _, collation = column.type.partition(" COLLATE ")
+    return type_, collation.upper() or "BINARY"
+
+
+def _is_strict(connection: SourceConnection, table: str) -> bool:
+    schema, name = lite.unquoted(table)
+    sql = f"SELECT strict FROM pragma_table_list WHERE schema = {_text(schema)} AND name = {_text(name)}"
+    connection.execute(sql, {})
+    return any(row[0] for row in connection.fetchmany(1))
+
+
+def _collations(connection: SourceConnection, table: str, names: list[str]) -> list[str]:
+    """Read off how SQLite would sort by the columns; the plus keeps it from using an index."""
+    keys = ", ".join(f"+t.{lite.identifier(name)}" for name in names)
+    connection.execute(f"EXPLAIN SELECT 1 FROM {table} AS t ORDER BY {keys}", {})
+    for row in connection.fetchmany(1000):
+        found = _KEYS.fullmatch(str(row[5])) if row[1] == "SorterOpen" else None
+        if found is not None:
+            return [_BINARY.get(word.lstrip("-"), word.lstrip("-").upper()) for word in found[1].split(",")]
+    return []
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,28 @@
+"""The query dialects, each one object: what is asked of a dialect is asked of it, nowhere by its name."""
+
+from __future__ import annotations
+
+from shardwise.errors import NotSupportedError
+from shardwise.planner.dialects.base import Dialect
+from shardwise.planner.dialects.duckdb import DUCKDB
+from shardwise.planner.dialects.sqlite import SQLITE
+
+__all__ = ["DUCKDB", "Dialect", "find_dialect", "query_dialect"]
+
+_DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, SQLITE)}
+
+
+def find_dialect(name: str) -> Dialect | None:
+    """The dialect of this name, None if queries cannot be in it."""
+    return _DIALECTS.get(name)
+
+
+def query_dialect(name: str) -> Dialect:
+    """The dialect that a catalog says its queries are in."""
+    dialect = _DIALECTS.get(name)
+    if dialect is None:
+        raise NotSupportedError(
+            f'the query dialect "{name}" is not supported yet',
+            hint="Write CREATE CATALOG … DIALECT duckdb, or sqlite",
+        )
+    return dialect

@@ -1,0 +1,82 @@
+"""What the planner asks of a query dialect: one object per dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog
+from shardwise.catalog.shardings import Unknown, Value
+from shardwise.catalog.types import Family
+from shardwise.errors import Error
+from shardwise.planner.aggregates import Combined
+from shardwise.planner.families import TypeOf
+from shardwise.planner.literals import Constant, Typed
+
+
+class Moment(Protocol):
+    """The statement's own values, as `planner.context.Context` has them."""
+
+    @property
+    def now(self) -> datetime: ...
+    def value_of(self, call: exp.Expr) -> exp.Expr | None: ...
+
+
+class Constants(Protocol):
+    """Constants of a predicate as values of a shard key's type: what `planner.literals` says of each.
+
+    `keys_fit`: each row's key is of the type that the catalog declares, NULL aside. Where it need not be,
+    only what a comparison *equals* says where a row is.
+    """
+
+    keys_fit: bool
+
+    def read(self, expr: exp.Expr) -> Typed | None: ...
+    def constant(self, expr: exp.Expr, family: Family) -> Constant: ...
+    def constants(self, exprs: Sequence[exp.Expr], family: Family) -> list[Constant]: ...
+    def bound(self, expr: exp.Expr, family: Family) -> Value | Unknown: ...
+    def bounds(self, exprs: Sequence[exp.Expr], family: Family) -> list[Value | Unknown]: ...
+
+
+Combine = Callable[[Sequence[exp.Expr], TypeOf], Combined | None]
+"""How several aggregate calls are computed in parts, as `planner.aggregates.combine` says it."""
+
+
+def _never(_: exp.Expr) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """One query dialect.
+
+    `trees` reads a text's statements; it raises sqlglot's errors. `check` refuses what a user's statement may
+    not call or read. `fixed` is the statement with what its moment decides written out, and its views;
+    `value_of` the constant that a single stable call stands for. `unmodelled` says what of a statement the
+    nodes have no form for, None if nothing: such a statement is kept whole. `family` is the kind of a column
+    type of which two that are equal are equal to the engine and to a sharding. `off` names passes that do not
+    know the dialect; `is_alone`: only sources of the same dialect are asked.
+    `doubts`: errors of the binder's that the engine need not share: the statement is then kept whole.
+    `filters_whole`: tables of a statement kept whole have its filters, of which each `is_plain`: made of
+    operators and functions that give the same for the same row.
+    """
+
+    name: str
+    trees: Callable[[str], list[exp.Expr]]
+    check: Callable[[exp.Expr], None]
+    fixed: Callable[[exp.Expr, Moment, Catalog], exp.Expr]
+    value_of: Callable[[exp.Expr, Moment], exp.Expr | None]
+    unmodelled: Callable[[exp.Expr, Catalog], str | None]
+    literal_of: Callable[[Any], exp.Expr | None]
+    constants: Constants
+    combine: Combine
+    family: Callable[[str], Family]
+    off: frozenset[str] = frozenset()
+    is_alone: bool = False
+    filters_whole: bool = False
+    doubts: tuple[type[Error], ...] = ()
+    is_plain: Callable[[exp.Expr], bool] = _never

@@ -1,0 +1,72 @@
+"""The duckdb dialect: what the rest of the planner was written for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import sqlglot
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog
+from shardwise.catalog.shardings import Unknown, Value
+from shardwise.catalog.types import Family, type_family
+from shardwise.planner import literals
+from shardwise.planner.aggregates import combine
+from shardwise.planner.allowed import check_allowed
+from shardwise.planner.dialects.base import Dialect, Moment
+from shardwise.planner.parameters import literal_of
+from shardwise.planner.tokens import mended
+
+
+def _trees(sql: str) -> list[exp.Expr]:
+    dialect = sqlglot.Dialect.get_or_raise("duckdb")
+    tokens = mended(dialect.tokenize(sql))
+    return [tree for tree in dialect.parser().parse(tokens, sql) if tree is not None]
+
+
+def _fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
+    """As it is: the binder replaces stable calls and binds views one by one."""
+    return ast
+
+
+def _value_of(call: exp.Expr, moment: Moment) -> exp.Expr | None:
+    return moment.value_of(call)
+
+
+def _unmodelled(ast: exp.Expr, catalog: Catalog) -> str | None:
+    """Nothing that could be said beforehand: the binder says it."""
+    return None
+
+
+class _Constants:
+    keys_fit = True
+
+    def read(self, expr: exp.Expr) -> literals.Typed | None:
+        return literals.read(expr)
+
+    def constant(self, expr: exp.Expr, family: Family) -> literals.Constant:
+        return literals.constant(expr, family)
+
+    def constants(self, exprs: Sequence[exp.Expr], family: Family) -> list[literals.Constant]:
+        return literals.constants(exprs, family)
+
+    def bound(self, expr: exp.Expr, family: Family) -> Value | Unknown:
+        return literals.bound(expr, family)
+
+    def bounds(self, exprs: Sequence[exp.Expr], family: Family) -> list[Value | Unknown]:
+        return literals.bounds(exprs, family)
+
+
+DUCKDB = Dialect(
+    name="duckdb",
+    trees=_trees,
+    check=check_allowed,
+    fixed=_fixed,
+    value_of=_value_of,
+    unmodelled=_unmodelled,
+    literal_of=literal_of,
+    constants=_Constants(),
+    combine=combine,
+    family=partial(type_family, dialect="duckdb"),
+)

@@ -1,0 +1,207 @@
+"""The sqlite dialect: the meaning is SQLite's own, on the shards and in the merge."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Final
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog, View
+from shardwise.catalog.sqlite_types import family
+from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
+from shardwise.planner.dialects.base import Dialect, Moment
+from shardwise.planner.dialects.sqlite_aggregates import combine
+from shardwise.planner.dialects.sqlite_constants import SQLiteConstants, literal_of
+from shardwise.planner.dialects.sqlite_model import is_plain, unmodelled
+from shardwise.planner.dialects.sqlite_reading import trees
+from shardwise.planner.positions import position_of
+
+_STATE: Final = frozenset({"last_insert_rowid", "changes", "total_changes"})
+_REFUSED: Final = frozenset(
+    {"load_extension", "fts3_tokenizer", "sqlite_offset", "sqlite_log", "readfile", "writefile", "edit"}
+)
+_NOT_DEFINED: Final[dict[type[exp.Expr], str]] = {exp.Match: "MATCH", exp.RegexpLike: "REGEXP"}
+_TABLE_FUNCTIONS: Final = frozenset({"json_each", "json_tree"})
+_ROWIDS: Final = frozenset({"rowid", "_rowid_", "oid"})
+_CLOCK_FIRST: Final = frozenset({"date", "time", "datetime", "julianday", "unixepoch"})
+
+
+def check(statement: exp.Expr) -> None:
+    """Refuses functions that reach out of the data or mean nothing over shards, and row numbers."""
+    for node in statement.walk():
+        if isinstance(node, exp.Anonymous):
+            _check_call(node)
+        elif type(node) in _NOT_DEFINED:
+            raise NotSupportedError(
+                f"{_NOT_DEFINED[type(node)]} is not supported: SQLite has no such function of its own",
+                hint="Use LIKE or GLOB",
+                position=position_of(node),
+            )
+        elif isinstance(node, exp.Column) and node.name.lower() in _ROWIDS:
+            raise Unplannable(
+                f"{node.name} has no meaning over shards: each shard numbers its own rows",
+                hint="Use the table's key",
+                position=position_of(node),
+            )
+
+
+def _check_call(call: exp.Anonymous) -> None:
+    name = call.name.lower()
+    if name in _STATE:
+        raise NotSupportedError(
+            f"the function {name}() tells of a connection's writes, of which there are none here",
+            reason=Reason.FORBIDDEN,
+        )
+    is_table = isinstance(call.parent, exp.Table)
+    if name in _REFUSED or (is_table and name not in _TABLE_FUNCTIONS):
+        raise NotSupportedError(
+            f'the {"table function" if is_table else "function"} "{name}" is not available here: '
+            "only functions of the statement's own data are",
+            reason=Reason.FORBIDDEN,
+        )
+
+
+# ------------------------------------------------------------------ the statement's moment
+
+
+def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
+    """A copy with the statement's moment written out, so that all shards and the merge have the same, and
+    with views in the place of their names."""
+    tree = _expanded(ast.copy(), catalog, ())
+    now = moment.now.astimezone(UTC)
+    instant = now.strftime("%Y-%m-%d %H:%M:%S.") + f"{now.microsecond // 1000:03}"
+    if isinstance(tree, exp.Values):
+        tree = exp.Select(expressions=[exp.Star()], from_=exp.From(this=tree))
+    for node in list(tree.walk()):
+        if isinstance(node, exp.Column) and node.db.lower() == "main":
+            node.set("db", None)
+        elif isinstance(node, exp.CurrentTimestamp):
+            tree = _put(tree, node, now.strftime("%Y-%m-%d %H:%M:%S"))
+        elif isinstance(node, exp.CurrentDate):
+            tree = _put(tree, node, now.strftime("%Y-%m-%d"))
+        elif isinstance(node, exp.CurrentTime):
+            tree = _put(tree, node, now.strftime("%H:%M:%S"))
+        elif isinstance(node, exp.Count) and node.this is None:
+            node.set("this", exp.Star())
+        elif isinstance(node, exp.Anonymous):
+            _fix_clock(node, instant)
+            tree = _as_sum(tree, node)
+    return tree
+
+
+def _as_sum(tree: exp.Expr, call: exp.Anonymous) -> exp.Expr:
+    """`total(x)` as the sum it is: of REALs, and 0.0 of no rows."""
+    if (
+        call.name.lower() != "total"
+        or len(call.expressions) != 1
+        or isinstance(call.expressions[0], exp.Distinct)
+    ):
+        return tree
+    outer: exp.Expr = call.parent if isinstance(call.parent, exp.Filter) else call
+    if isinstance(outer.parent, exp.Window):
+        return tree
+    real = exp.Mul(this=exp.Paren(this=call.expressions[0].copy()), expression=exp.Literal.number("1.0"))
+    total: exp.Expr = exp.Sum(this=real)
+    if outer is not call:
+        total = exp.Filter(this=total, expression=outer.args["expression"].copy())
+    outer.replace(exp.Anonymous(this="ifnull", expressions=[total, exp.Literal.number("0.0")]))
+    return tree
+
+
+def _put(tree: exp.Expr, node: exp.Expr, text: str) -> exp.Expr:
+    literal = exp.Literal.string(text)
+    if node is tree:
+        return literal
+    node.replace(literal)
+    return tree
+
+
+def _fix_clock(call: exp.Anonymous, instant: str) -> None:
+    """`date()` and `date('now', …)` with the moment as a text; 'utc' would then shift it twice."""
+    name, args = call.name.lower(), list(call.expressions)
+    at = 0 if name in _CLOCK_FIRST else 1 if name == "strftime" else None
+    if at is None or any(isinstance(a, exp.Literal) and a.name.lower() == "utc" for a in args):
+        return
+    if len(args) == at:
+        call.set("expressions", [*args, exp.Literal.string(instant)])
+    elif len(args) > at and isinstance(args[at], exp.Literal) and args[at].name.lower() == "now":
+        args[at].replace(exp.Literal.string(instant))
+
+
+def _expanded(tree: exp.Expr, catalog: Catalog, within: tuple[str, ...]) -> exp.Expr:
+    for table in list(tree.find_all(exp.Table)):
+        if not isinstance(table.this, exp.Identifier) or table.db.lower() not in ("", "main"):
+            continue
+        view = catalog.table(table.name)
+        if not isinstance(view, View) or _is_with_item(table):
+            continue
+        name = view.name.lower()
+        if name in within:
+            raise Unplannable(f'the view "{view.name}" reads itself')
+        (query,) = trees(view.sql)
+        query = _expanded(query, catalog, (*within, name))
+        _check_capture(table, query, view.name)
+        if view.columns:
+            columns = [exp.to_identifier(column, quoted=True) for column in view.columns]
+            alias = exp.TableAlias(this=exp.to_identifier(view.name, quoted=True), columns=columns)
+            query = exp.select("*").from_(exp.Table(this=exp.to_identifier(view.name, quoted=True)))
+            query.set("with_", exp.With(expressions=[exp.CTE(this=trees(view.sql)[0], alias=alias)]))
+        item = exp.Subquery(
+            this=query, alias=table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+        )
+        for key in ("joins", "laterals"):
+            if table.args.get(key):
+                item.set(key, table.args[key])
+        table.replace(item)
+    return tree
+
+
+def _with_items(node: exp.Expr) -> set[str]:
+    """The names of all WITH items around a node."""
+    names: set[str] = set()
+    at: exp.Expr | None = node
+    while at is not None:
+        with_ = at if isinstance(at, exp.With) else at.args.get("with_")
+        if with_ is not None:
+            names |= {cte.alias.lower() for cte in with_.expressions}
+        at = at.parent
+    return names
+
+
+def _is_with_item(table: exp.Table) -> bool:
+    return not table.db and table.name.lower() in _with_items(table)
+
+
+def _check_capture(table: exp.Table, query: exp.Expr, name: str) -> None:
+    around = _with_items(table)
+    for inner in query.find_all(exp.Table):
+        if inner.name.lower() in around:
+            raise Unplannable(
+                f'the view "{name}" reads "{inner.name}", which is a WITH item here',
+                hint="Give the WITH item another name",
+            )
+
+
+def _no_value(call: exp.Expr, moment: Moment) -> exp.Expr | None:
+    """`fixed` has written them all out."""
+    return None
+
+
+SQLITE = Dialect(
+    name="sqlite",
+    trees=trees,
+    check=check,
+    fixed=fixed,
+    value_of=_no_value,
+    unmodelled=unmodelled,
+    literal_of=literal_of,
+    constants=SQLiteConstants(),
+    combine=combine,
+    family=family,
+    is_alone=True,
+    filters_whole=True,
+    doubts=(ProgrammingError, Unplannable),
+    is_plain=is_plain,
+    off=frozenset({"run_first", "keys_first", "order_joins"}),
+)

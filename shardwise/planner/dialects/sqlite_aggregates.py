@@ -1,0 +1,88 @@
+"""How SQLite's aggregates split into a shard part and a merge part.
+
+    count(x)    count(x) AS p0                        ifnull(sum(p0), 0)
+    sum(x)      sum(x) AS p0                          sum(p0): whole as long as all are, else REAL
+    avg(x)      sum(x * 1.0) AS p0, count(x) AS p1    sum(p0) / sum(p1)
+    min(x)      min(x) AS p0                          min(p0)
+    f(DISTINCT x)   x AS k0, grouped by it            f(DISTINCT k0)
+
+Sound: partial sums of whole numbers are whole, and one with a REAL, or a text, in it is REAL, as the whole
+sum is; NULL of no rows is passed over. What shows the order of its rows (group_concat) has no parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from shardwise.planner.aggregates import Combined
+from shardwise.planner.families import TypeOf
+
+_SAME = (exp.Sum, exp.Min, exp.Max)
+
+
+def combine(calls: Sequence[exp.Expr], type_of: TypeOf | None = None) -> Combined | None:
+    """All of a query level's aggregate calls together; None if one of them has no parts."""
+    pool = _Pool()
+    finals = []
+    for call in calls:
+        final = _split(call, pool)
+        if final is None:
+            return None
+        finals.append(final)
+    return Combined(
+        partials=tuple(pool.partials.values()),
+        keys=tuple(pool.keys.values()),
+        count=None,
+        expand=False,
+        finals=tuple(finals),
+    )
+
+
+class _Pool:
+    """Partials and keys under their names, equal ones shared."""
+
+    def __init__(self) -> None:
+        self.partials: dict[str, tuple[str, exp.Expr]] = {}
+        self.keys: dict[str, tuple[str, exp.Expr]] = {}
+
+    def partial(self, expr: exp.Expr) -> exp.Column:
+        name, _ = self.partials.setdefault(expr.sql("sqlite"), (f"p{len(self.partials)}", expr))
+        return exp.column(name)
+
+    def key(self, expr: exp.Expr) -> exp.Column:
+        name, _ = self.keys.setdefault(expr.sql("sqlite"), (f"k{len(self.keys)}", expr))
+        return exp.column(name)
+
+
+def _split(call: exp.Expr, pool: _Pool) -> exp.Expr | None:
+    condition = None
+    inner = call
+    if isinstance(inner, exp.Filter):
+        condition, inner = inner.expression, inner.this
+    if isinstance(inner.this, exp.Distinct):
+        return _distinct(inner, condition, pool)
+    if isinstance(inner, exp.Count):
+        part = pool.partial(_filtered(inner, condition))
+        return exp.Anonymous(this="ifnull", expressions=[exp.Sum(this=part), exp.Literal.number(0)])
+    if isinstance(inner, _SAME):
+        return type(inner)(this=pool.partial(_filtered(inner, condition)))
+    if isinstance(inner, exp.Avg):
+        real = exp.Mul(this=exp.Paren(this=inner.this.copy()), expression=exp.Literal.number("1.0"))
+        total = pool.partial(_filtered(exp.Sum(this=real), condition))
+        count = pool.partial(_filtered(exp.Count(this=inner.this.copy()), condition))
+        return exp.Div(this=exp.Sum(this=total), expression=exp.Sum(this=count))
+    return None
+
+
+def _distinct(call: exp.Expr, condition: exp.Expr | None, pool: _Pool) -> exp.Expr | None:
+    values = call.this.expressions
+    if len(values) != 1 or condition is not None or not isinstance(call, (*_SAME, exp.Count, exp.Avg)):
+        return None
+    return type(call)(this=exp.Distinct(expressions=[pool.key(values[0].copy())]))
+
+
+def _filtered(call: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
+    call = call.copy()
+    return call if condition is None else exp.Filter(this=call, expression=condition.copy())

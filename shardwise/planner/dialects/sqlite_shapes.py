@@ -1,0 +1,84 @@
+"""How the columns of a fragment's rows are kept in a merge by SQLite, so that they compare as on the shards.
+
+A column of a table has its affinity and its collation; CAST(… AS t) has t's affinity; a scalar subquery has
+what its column has; any other expression has none.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+from shardwise.catalog.sqlite_types import affinity
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Cte,
+    CteRef,
+    Item,
+    Node,
+    Output,
+    Project,
+    Recursive,
+    Scan,
+    SetOp,
+    Window,
+)
+from shardwise.plan.run import Shape
+from shardwise.plan.tree import plan_of, walk
+
+NONE: Final = Shape("", "ifnull({}, NULL)")
+
+
+def shapes(fragment: Node) -> tuple[Shape, ...]:
+    """One for each output; one that nobody reads for a fragment without."""
+    definitions = {node.name: node.definition for node in walk(fragment) if isinstance(node, Cte)}
+    found = tuple(_of_column(fragment, output.id, definitions) for output in fragment.outputs)
+    return found or (NONE,)
+
+
+def of_output(output: Output) -> Shape:
+    """A table's own column."""
+    kind = affinity(output.type or "")
+    declared: str = "" if kind == "BLOB" else kind
+    if output.collation:
+        declared = f"{declared} COLLATE {output.collation}".strip()
+    return Shape(declared)
+
+
+def _of_column(node: Node, id: ColumnId, definitions: dict[str, Node]) -> Shape:
+    if isinstance(node, Scan):
+        return next(of_output(o) for o in node.columns if o.id == id)
+    if isinstance(node, Project | Aggregate | Window):
+        items: tuple[Item, ...] = node.keys + node.calls if isinstance(node, Aggregate) else node.items
+        for item in items:
+            if ColumnId(node.rel, item.name) == id:
+                return _of_expression(node.input, item.expr, definitions)
+    if isinstance(node, SetOp):
+        position = next(i for i, output in enumerate(node.outputs) if output.id == id)
+        return _of_column(node.arms[0], node.arms[0].outputs[position].id, definitions)
+    if isinstance(node, CteRef) and node.name in definitions:
+        position = next(i for i, output in enumerate(node.outputs) if output.id == id)
+        definition = definitions[node.name]
+        return _of_column(definition, definition.outputs[position].id, definitions)
+    if isinstance(node, Recursive):
+        position = next(i for i, output in enumerate(node.outputs) if output.id == id)
+        return _of_column(node.base, node.base.outputs[position].id, definitions)
+    for below in (node.body,) if isinstance(node, Cte) else node.inputs:
+        if id in below.output_ids:
+            return _of_column(below, id, definitions)
+    return NONE
+
+
+def _of_expression(source: Node, expr: exp.Expr, definitions: dict[str, Node]) -> Shape:
+    while isinstance(expr, exp.Paren):
+        expr = expr.this
+    if type(expr) is exp.Column:
+        return _of_column(source, ColumnId(expr.table, expr.name), definitions)
+    if type(expr) is exp.Cast:
+        return Shape("", f"CAST({{}} AS {expr.to.sql('sqlite')})")
+    plan = plan_of(expr)
+    if plan is not None and plan.outputs:
+        return _of_column(plan, plan.outputs[0].id, definitions)
+    return NONE
