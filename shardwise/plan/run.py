@@ -94,6 +94,8 @@ class Fragment:
     make_text: Callable[[], Callable[[str], str]]
     expects: Callable[[str], tuple[Expected, ...]] = _nothing
     shapes: tuple[Shape, ...] = ()
+    params_for: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """From a shard and `params` to what is bound there; None: `params` everywhere."""
 
     @cached_property
     def sql(self) -> str:
@@ -241,7 +243,9 @@ class Run:
                         shard=shard,
                         source=part.source_of(shard),
                         sql=part.text(shard),
-                        params=part.params,
+                        params=part.params
+                        if part.params_for is None
+                        else part.params_for(shard, part.params),
                         expects=part.expects(shard),
                     )
 

@@ -123,19 +123,19 @@ Distribution = Copied | Split | At | Merged
 class Analysis:
     """The distribution of every node of one statement, each computed once and kept with the node.
 
-    `types` knows every column of the statement, outer ones too: identities are unique. `values` are those of
-    its parameters.
+    `types` knows every column of the statement, outer ones too: identities are unique. `known` is what
+    sources of another dialect are asked about with.
     """
 
     def __init__(
         self,
         catalog: Catalog,
         types: Mapping[ColumnId, Output],
-        values: Mapping[str, Any] | None = None,
+        known: Known | None = None,
     ) -> None:
         self.catalog = catalog
         self.types = types
-        self.values = values or {}
+        self.known = known or Known(types)
         self._ctes: dict[str, Distribution] = {}
 
     def of(self, node: Node) -> Distribution:
@@ -155,7 +155,7 @@ class Analysis:
     def disagreement(self, node: Node, shards: Shards) -> tuple[str, Disagreement] | None:
         """A dialect of these shards' sources, and what it would compute otherwise; a Gather is its input."""
         for dialect in self._foreign(shards):
-            found = agree(node, dialect, Known(self.types, self.values))
+            found = agree(node, dialect, self.known)
             if isinstance(found, Disagreement):
                 return dialect, found
         return None
@@ -189,7 +189,7 @@ class Analysis:
 
     def reading(self, name: str, distribution: Distribution) -> Analysis:
         """The same statement, where references to the CTE `name` have this distribution."""
-        inner = Analysis(self.catalog, self.types, self.values)
+        inner = Analysis(self.catalog, self.types, self.known)
         inner._ctes = {**self._ctes, name: distribution}
         return inner
 

@@ -10,6 +10,7 @@ from shardwise.catalog.model import Catalog
 from shardwise.plan.nodes import ColumnId, Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.tree import walk
+from shardwise.planner.agreement import Known
 from shardwise.planner.bind.names import Names
 from shardwise.planner.distribution import Analysis
 from shardwise.planner.firsts import Firsts
@@ -32,7 +33,12 @@ class PlanContext:
 
     def analysis(self) -> Analysis:
         """Distributions of the statement's nodes."""
-        return Analysis(self.catalog, self.types, self.parameters.values)
+        return Analysis(self.catalog, self.types, self.known)
+
+    @property
+    def known(self) -> Known:
+        """What an agreement may ask."""
+        return Known(self.types, self.parameters.values)
 
     def learn(self, tree: Node) -> None:
         """Registers the columns of a tree that was just made, with their types. Identities are unique."""

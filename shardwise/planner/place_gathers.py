@@ -72,9 +72,14 @@ def _divided(node: Filter, ctx: PlanContext, analysis: Analysis) -> Filter:
     where = analysis.of(node.input)
     shards = where.shards or () if isinstance(where, Split | Copied) else ()
 
+    is_foreign = analysis.are_foreign(shards)
+
     def goes(conjunct: exp.Expr) -> bool:
-        if not columns_in(conjunct) <= mine or any(plans_in(conjunct)) or not is_movable(conjunct, ctx):
+        if not columns_in(conjunct) <= mine or any(plans_in(conjunct)):
             return False
+        if not is_foreign:
+            return is_movable(conjunct, ctx)
+        # What is in agreement is the same each time, and cannot fail.
         return analysis.allows(Filter(input=node.input, conjuncts=(conjunct,)), shards)
 
     below, above = parted(node.conjuncts, goes)

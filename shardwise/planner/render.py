@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Column
-from shardwise.errors import InternalError
 from shardwise.plan.nodes import (
     Cte,
     Gather,
@@ -25,8 +23,8 @@ from shardwise.plan.route import Route
 from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan
 from shardwise.plan.sql import stream_names, text_of, to_query
 from shardwise.plan.tree import walk
-from shardwise.planner.agreement import Agreed, Known, agree
 from shardwise.planner.dialects.sqlite_shapes import shapes
+from shardwise.planner.foreign import Foreign
 from shardwise.planner.narrow_keys import narrowed
 from shardwise.planner.pass_context import PlanContext
 
@@ -64,24 +62,21 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     shown = stream_names(inner) if names is None else tuple(names)
     catalog: Catalog = ctx.catalog
 
-    known = Known(ctx.types, ctx.parameters.values)
     own = names if not is_raw else None
-
-    def texts(tree: Node, dialect: str) -> ShardTexts:
-        if dialect == catalog.dialect:
-            written = query if tree is inner else to_query(tree, _no_leaf, own)
-            return ShardTexts(written, catalog, slots, OWN[dialect])
-        written = to_query(_for(tree, dialect, known), _no_leaf, own)
-        return ShardTexts(written, catalog, slots, SYNTAXES[dialect])
+    foreign = Foreign(inner, ctx, shown, slots) if catalog.dialects != {catalog.dialect} else None
+    syntax = OWN[catalog.dialect]
 
     def make_text() -> Callable[[str], str]:
         for_shard = narrowed(inner, catalog, ctx.parameters) if len(gather.shards) > 1 else None
-        if for_shard is not None:
-            return lambda shard: texts(for_shard(shard), catalog.dialect_of_shard(shard)).text(shard)
-        if catalog.dialects == {catalog.dialect}:
-            return texts(inner, catalog.dialect).text
-        of_dialect = cache(lambda dialect: texts(inner, dialect))
-        return lambda shard: of_dialect(catalog.dialect_of_shard(shard)).text(shard)
+        if for_shard is None:
+            text = ShardTexts(query, catalog, slots, syntax).text
+        else:
+
+            def text(shard: str) -> str:
+                written = to_query(for_shard(shard), _no_leaf, own)
+                return ShardTexts(written, catalog, slots, syntax).text(shard)
+
+        return text if foreign is None else foreign.texts(text, for_shard)
 
     return Fragment(
         name=gather.fragment,
@@ -93,15 +88,8 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         make_text=make_text,
         expects=_expects(inner, catalog),
         shapes=shapes(inner) if catalog.dialect == "sqlite" else (),
+        params_for=None if foreign is None else foreign.params,
     )
-
-
-def _for(tree: Node, dialect: str, known: Known) -> Node:
-    """The tree in a source's own expressions; that it can be written so was asked when it was put there."""
-    found = agree(tree, dialect, known)
-    if not isinstance(found, Agreed):
-        raise InternalError(f"a fragment has what its source does not compute alike: {found.why}")
-    return found.node
 
 
 def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, ...]]:

@@ -21,8 +21,11 @@ import pyarrow as pa
 
 import shardwise
 from shardwise.catalog import load
+from tests.oracle.files import declared, write
 
 Grain = Literal["shard", "slot"]
+Files = Literal["duckdb", "sqlite", "mixed"]
+"""What the shards are; mixed: in turn a SQLite and a DuckDB file."""
 SLOTS_PER_SHARD = 3
 
 # -- where rows go --------------------------------------------------------------------
@@ -196,6 +199,7 @@ class Cluster:
     folder: Path
     shards: int
     grain: Grain
+    files: Files = "duckdb"
     _whole: duckdb.DuckDBPyConnection | None = field(default=None, repr=False)
 
     @property
@@ -222,10 +226,11 @@ class Cluster:
         shards: int,
         grain: Grain = "shard",
         views: Sequence[str] = (),
+        files: Files = "duckdb",
     ) -> Cluster:
         folder.mkdir(parents=True, exist_ok=True)
-        cluster = cls(folder, shards, grain)
-        cluster.catalog_path.write_text(catalog_text(tables, shardings, shards, grain, views))
+        cluster = cls(folder, shards, grain, files)
+        cluster.catalog_path.write_text(catalog_text(tables, shardings, shards, grain, views, files))
         _Builder(cluster, {sharding.name: sharding for sharding in shardings}, tables, views).run()
         return cluster
 
@@ -236,19 +241,28 @@ def catalog_text(
     shards: int,
     grain: Grain,
     views: Sequence[str] = (),
+    files: Files = "duckdb",
 ) -> str:
     by_name = {sharding.name: sharding for sharding in shardings}
-    lines = [
-        "CREATE CATALOG oracle DIALECT duckdb;",
-        f"CREATE SOURCE s{{n}} FOR n IN 0-{shards - 1} URL 'duckdb:///shard{{n}}.duckdb';",
-    ]
+    lines = ["CREATE CATALOG oracle DIALECT duckdb;"]
+    if files == "mixed":
+        kinds = [product_of(n, files) for n in range(shards)]
+        lines += [f"CREATE SOURCE s{n} URL '{kind}:///shard{n}.{kind}';" for n, kind in enumerate(kinds)]
+    else:
+        lines.append(f"CREATE SOURCE s{{n}} FOR n IN 0-{shards - 1} URL '{files}:///shard{{n}}.{files}';")
     lines += [f"CREATE SHARDING {each.name} {each.clause(shards, grain)};" for each in shardings]
     placed = {table.name: table.place for table in tables}
     for table in tables:
         clauses = _clauses(table, placed, by_name, shards, grain)
-        lines += [f"CREATE TABLE {table.name} ({table.columns}) {clauses};"]
+        columns = table.columns if files == "duckdb" else declared(table.name, table.columns)
+        lines += [f"CREATE TABLE {table.name} ({columns}) {clauses};"]
     lines += [f"CREATE VIEW {view};" for view in views]
     return "\n".join(lines) + "\n"
+
+
+def product_of(shard: int, files: Files) -> str:
+    """What the shard of that number is a file of."""
+    return ("sqlite", "duckdb")[shard % 2] if files == "mixed" else files
 
 
 def _clauses(
@@ -295,8 +309,9 @@ class _Builder:
 
     def run(self) -> None:
         self.attach("whole")
-        for n in range(self.cluster.shards):
-            self.attach(f"shard{n}")
+        on_sqlite = [product_of(n, self.cluster.files) == "sqlite" for n in range(self.cluster.shards)]
+        for n, is_sqlite in enumerate(on_sqlite):
+            self.attach(f"shard{n}", in_memory=is_sqlite)
         for table in self.tables:
             self.execute(f"CREATE TABLE whole.{table.name} ({table.columns})")
             if table.query is not None:
@@ -311,12 +326,15 @@ class _Builder:
         for view in self.views:
             self.execute(f"CREATE VIEW {view}")
         self.execute("USE memory")
+        for n, is_sqlite in enumerate(on_sqlite):
+            if is_sqlite:
+                write(self.connection, f"shard{n}", self.cluster.folder / f"shard{n}.sqlite")
         for name in ("whole", *(f"shard{n}" for n in range(self.cluster.shards))):
             self.execute(f"DETACH {name}")
         self.connection.close()
 
-    def attach(self, name: str) -> None:
-        path = str(self.cluster.folder / f"{name}.duckdb").replace("'", "''")
+    def attach(self, name: str, *, in_memory: bool = False) -> None:
+        path = ":memory:" if in_memory else str(self.cluster.folder / f"{name}.duckdb").replace("'", "''")
         self.execute(f"ATTACH '{path}' AS {name}")
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:

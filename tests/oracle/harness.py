@@ -12,7 +12,7 @@ import pytest
 
 import shardwise
 from tests.oracle.cases import Case
-from tests.oracle.cluster import Cluster, Grain
+from tests.oracle.cluster import Cluster, Files, Grain
 from tests.oracle.compare import Answer, answer_of, difference, matching, same_count
 from tests.oracle.worlds import World
 
@@ -24,30 +24,36 @@ class Stage:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.clusters: dict[tuple[str, int, Grain], Cluster] = {}
-        self.connections: dict[tuple[str, int, Grain, tuple[str, ...]], Any] = {}
+        self.clusters: dict[tuple[str, int, Grain, Files], Cluster] = {}
+        self.connections: dict[tuple[str, int, Grain, Files, tuple[str, ...]], Any] = {}
         self.expected: dict[tuple[str, str, str], Answer | Exception] = {}
 
-    def cluster(self, world: World, shards: int, grain: Grain) -> Cluster:
-        key = (world.name, shards, grain)
+    def cluster(self, world: World, shards: int, grain: Grain, files: Files = "duckdb") -> Cluster:
+        key = (world.name, shards, grain, files)
         if key not in self.clusters:
             self.clusters[key] = Cluster.build(
-                self.folder / f"{world.name} {shards} {grain}",
+                self.folder / f"{world.name} {shards} {grain} {files}",
                 world.tables,
                 world.shardings,
                 shards=shards,
                 grain=grain,
                 views=world.views,
+                files=files,
             )
         return self.clusters[key]
 
     def connection(
-        self, world: World, shards: int, grain: Grain, disable_passes: tuple[str, ...] = ()
+        self,
+        world: World,
+        shards: int,
+        grain: Grain,
+        disable_passes: tuple[str, ...] = (),
+        files: Files = "duckdb",
     ) -> Any:
-        key = (world.name, shards, grain, disable_passes)
+        key = (world.name, shards, grain, files, disable_passes)
         if key not in self.connections:
             options = {"disable_passes": disable_passes} if disable_passes else {}
-            self.connections[key] = self.cluster(world, shards, grain).connect(**options)
+            self.connections[key] = self.cluster(world, shards, grain, files).connect(**options)
         return self.connections[key]
 
     def right(self, world: World, sql: str, params: Any = None) -> Answer | Exception:
@@ -69,7 +75,15 @@ class Stage:
                 cluster._whole.close()
 
 
-def run_case(stage: Stage, world: World, case: Case, shards: int, grain: Grain) -> None:
+def run_case(
+    stage: Stage,
+    world: World,
+    case: Case,
+    shards: int,
+    grain: Grain,
+    files: Files = "duckdb",
+    without: tuple[str, ...] = (),
+) -> None:
     """The whole comparison for a case: against one database, and against the rows written beside it."""
     if case.at_least > DUCKDB:
         pytest.skip(f"DuckDB {'.'.join(map(str, case.at_least))} and newer")
@@ -78,7 +92,7 @@ def run_case(stage: Stage, world: World, case: Case, shards: int, grain: Grain) 
         assert isinstance(expected, Exception), f"one database answers: {expected}"
     elif isinstance(expected, Exception):
         raise expected
-    connection = stage.connection(world, shards, grain)
+    connection = stage.connection(world, shards, grain, without, files)
     if case.refused is not None:
         with pytest.raises(shardwise.NotSupportedError, match=case.refused):
             run(connection, case.sql, case.params)
@@ -99,6 +113,7 @@ def run_case(stage: Stage, world: World, case: Case, shards: int, grain: Grain) 
         grain,
         actual,
         expected,
+        "" if files == "duckdb" else f", {files} files" + "".join(f", without {name}" for name in without),
     )
     if case.rows is not None:
         assert written_rows_match(expected.rows, case.rows, case.ordered), (expected.rows, case.rows)

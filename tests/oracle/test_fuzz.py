@@ -10,11 +10,12 @@ import os
 import pytest
 
 from shardwise.planner import OPTIONAL
-from tests.oracle.cluster import sizes
+from tests.oracle.cluster import Files, sizes
 from tests.oracle.compare import difference
 from tests.oracle.generator import statement
 from tests.oracle.harness import Stage, report, run
-from tests.oracle.worlds import LETTERS, SHOP
+from tests.oracle.held_generator import statement as held_statement
+from tests.oracle.worlds import HELD, LETTERS, SHOP
 
 COUNT = int(os.environ.get("SHARDWISE_FUZZ", "300"))
 FIRST = int(os.environ.get("SHARDWISE_FUZZ_SEED", "17000"))
@@ -47,3 +48,27 @@ def test_fuzz(stage: Stage, seed: int) -> None:
     report(
         difference(actual, expected, ordered=ordered), sql, shards, grain, actual, expected, f", seed {seed}"
     )
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_fuzz_of_files(stage: Stage, seed: int) -> None:
+    """Statements of values that are hard to hold, over SQLite files and mixed ones."""
+    sql, params = held_statement(seed)
+    shards, grain = sizes()[seed % 8]
+    files: Files = "mixed" if shards > 1 and seed // 8 % 3 == 0 else "sqlite"
+    expected = stage.right(HELD, sql, params)
+    if isinstance(expected, Exception) or len(expected.rows) > ROWS_MAX:
+        pytest.skip("one database raises, or the answer is too long to compare")
+    without = (OPTIONAL[seed // 4 % len(OPTIONAL)],) if seed % 5 == 0 else ()
+    connection = stage.connection(HELD, shards, grain, without, files)
+    note = f", {files} files, seed {seed}, {params}" + "".join(f", without {name}" for name in without)
+    try:
+        actual = run(connection, sql, params or None)
+    except Exception as error:
+        pytest.fail(
+            f"{shards} shards, {grain} grain{note}\n{sql};\n{type(error).__name__}: {error}\n"
+            f"  one database: {expected.rows[:20]}",
+            pytrace=False,
+        )
+    ordered = ") z ORDER BY " in sql
+    report(difference(actual, expected, ordered=ordered), sql, shards, grain, actual, expected, note)

@@ -404,3 +404,96 @@ def _shop() -> World:
 
 
 SHOP = _shop()
+
+
+def _held() -> World:
+    """What is hard to hold and to compare in a file of loose types. Random, but always the same."""
+    random = Random(20261201)
+    pick = random.choice
+
+    def maybe(value: object) -> object:
+        return None if random.random() < 0.15 else value
+
+    texts = [
+        "",
+        "a",
+        "A",
+        "ab",
+        "aB",
+        "abc",
+        "ABC",
+        "abd",
+        "á",
+        "Á",
+        "a%b",
+        "a_b",
+        "a\0b",
+        "a\0",
+        "ß",
+        "z",
+        "z ",
+    ]
+    texts += ["it's", "5", "05", "\U0001f388", "\uffff", "\ud7ff", "%", "null"]
+    whole = [0, 1, -1, 2, 3, 5, 7, 100, 2**31 - 1, -(2**31)]
+    big = [*whole, 2**31, 2**53, 2**53 + 1, 2**63 - 1, -(2**63)]
+    cents = ["0.00", "0.01", "10.00", "10.01", "-0.50", "1.10", "2.50", "9999999999.99", "-9999999999.99"]
+    wide = ["0.0000", "0.0001", "-1.5000", "99999999999999.9999", "-99999999999999.9999", "10.0000", "2.5000"]
+    real = [
+        0.0,
+        -0.0,
+        0.1,
+        2.5,
+        -0.5,
+        5.0,
+        1e15,
+        1e308,
+        -1e308,
+        float("inf"),
+        float("-inf"),
+        9007199254740992.0,
+        5e-324,
+    ]
+    days = [date(1, 1, 1), date(9999, 12, 31), date(2024, 2, 29), date(2025, 1, 5), date(2025, 1, 6)]
+    moments = [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999), datetime(2025, 1, 5)]
+    moments += [
+        datetime(2025, 1, 5, 10),
+        datetime(2025, 1, 5, 10, 0, 0, 500000),
+        datetime(2025, 1, 5, 10, 0, 0, 1),
+    ]
+
+    def row(key: int) -> tuple[object, ...]:
+        return (
+            *(maybe(key), maybe(pick(whole)), maybe(pick(big)), maybe(pick(whole[:8]))),
+            *(maybe(Decimal(pick(cents))), maybe(Decimal(pick(wide))), maybe(pick(real))),
+            *(maybe(pick(texts)), maybe(pick(texts[:6])), maybe(pick(days)), maybe(pick(moments))),
+            maybe(random.random() < 0.5),
+        )
+
+    def half(key: int) -> tuple[object, ...]:
+        all_of_it = row(key)
+        return tuple(all_of_it[n] for n in (0, 1, 7, 4, 9, 11))
+
+    columns = "k BIGINT, i INTEGER, b BIGINT, u SMALLINT, d DECIMAL(12,2), w DECIMAL(18,4), x DOUBLE, "
+    columns += "s VARCHAR, t VARCHAR, day DATE, seen TIMESTAMP, ok BOOLEAN"
+    return World(
+        "held",
+        [
+            Table("h", columns, By("by_k", "k"), [row(n % 40) for n in range(120)]),
+            Table(
+                "g",
+                "k BIGINT, i INTEGER, s VARCHAR, d DECIMAL(12,2), day DATE, ok BOOLEAN",
+                By("by_k", "k"),
+                [half(n % 50) for n in range(60)],
+            ),
+            Table(
+                "r",
+                "i INTEGER, s VARCHAR, d DECIMAL(12,2)",
+                Everywhere("by_k"),
+                [tuple(half(n)[c] for c in (1, 2, 3)) for n in range(12)],
+            ),
+        ],
+        [mod("by_k")],
+    )
+
+
+HELD = _held()

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shardwise.errors import NotSupportedError
 from shardwise.executor.cells.base import Kind
+from shardwise.executor.cells.counted import Counted
 from shardwise.executor.cells.numbers import Boolean, Exact, Huge, Real, Single, Whole
 from shardwise.executor.cells.texts import Bytes, Json, Member, Text, Uuid
 from shardwise.executor.cells.times import Date, Time, Timestamp
@@ -48,6 +49,7 @@ _MADE: Mapping[str, Callable[[str], Kind]] = {
     "TIMESTAMP_NS": lambda _: Timestamp("TIMESTAMP_NS", "ns"),
     "TIMESTAMP WITH TIME ZONE": lambda zone: Timestamp("TIMESTAMPTZ", "us", zone),
 }
+_COUNTED = re.compile(r"(DATE|TIMESTAMP) (EPOCH (SECONDS|MILLISECONDS|MICROSECONDS)|JULIAN)")
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _ENUM = re.compile(r"ENUM\((.*)\)", re.DOTALL)
 _MEMBER = re.compile(r"'((?:[^']|'')*)'")
@@ -66,6 +68,8 @@ def kind_of(type_: str, zone: str = "UTC") -> Kind:
         arrow, bits = _WHOLE[type_]
         low, high = (-(1 << -bits - 1), (1 << -bits - 1) - 1) if bits < 0 else (0, (1 << bits) - 1)
         return (Huge if abs(bits) == 128 else Whole)(type_, arrow, low, high)
+    if _COUNTED.fullmatch(type_):
+        return Counted(type_)
     if found := _DECIMAL.fullmatch(type_):
         return Exact(int(found[1]), int(found[2]))
     if found := _ENUM.fullmatch(type_):

@@ -184,15 +184,13 @@ def _table(node: exp.Expr) -> str:
 def _subquery(node: exp.Expr) -> str:
     """In FROM or in an expression; or a join in parentheses."""
     _only(node, frozenset({"this", "alias"}))
-    inner, joins = (
-        _t(node.this),
-        node.this.args.get("joins") if isinstance(node.this, exp.Table | exp.Subquery) else None,
-    )
-    if joins:
-        bare = node.this.copy()
-        bare.set("joins", None)
-        inner = " ".join([_t(bare), *map(_join, joins)])
-    return f"({inner}){_alias(node)}"
+    inner = node.this
+    joins = inner.args.get("joins") if isinstance(inner, exp.Table | exp.Subquery) else None
+    if not joins:
+        return f"({_t(inner)}){_alias(node)}"
+    bare = inner.copy()
+    bare.set("joins", None)
+    return f"({' '.join([_t(bare), *map(_join, joins)])}){_alias(node)}"
 
 
 def _alias(node: exp.Expr) -> str:
@@ -252,11 +250,17 @@ def _ordered(node: exp.Expr) -> str:
     return f"{_t(node.this)}{direction} NULLS {'FIRST' if node.args.get('nulls_first') else 'LAST'}"
 
 
+_STORAGE = {exp.DType.BIGINT: "INTEGER", exp.DType.VARBINARY: "BLOB"}
+
+
 def _cast(node: exp.Expr) -> str:
-    """Only a NULL's, whose type says nothing in SQLite. Others are calls of ours (`CAST` of an Anonymous)."""
-    if not isinstance(node.this, exp.Null):
-        raise InternalError("no SQLite text is known for a CAST")
-    return "NULL"
+    """To a storage class; a NULL is the same in all of them."""
+    if isinstance(node.this, exp.Null):
+        return "NULL"
+    storage = _STORAGE.get(node.args["to"].this)
+    if storage is None:
+        raise InternalError(f"no SQLite text is known for a CAST to {node.args['to']}")
+    return f"CAST({_t(node.this)} AS {storage})"
 
 
 _OPERATORS: dict[type, str] = {
@@ -275,6 +279,7 @@ _OPERATORS: dict[type, str] = {
     exp.Sub: "-",
     exp.Mul: "*",
     exp.Div: "/",
+    exp.Mod: "%",
     exp.BitwiseAnd: "&",
     exp.BitwiseRightShift: ">>",
     exp.DPipe: "||",
@@ -291,6 +296,7 @@ _PRINTERS: dict[type, Callable[[Any], str]] = {
     exp.Alias: lambda node: f"{_t(node.this)} AS {name_text(node.alias)}",
     exp.Column: _column,
     exp.Literal: _literal,
+    exp.HexString: lambda node: f"x'{node.name}'",
     exp.Null: lambda _: "NULL",
     exp.Boolean: lambda node: "1" if node.this else "0",
     exp.Placeholder: lambda node: f":{node.name}",

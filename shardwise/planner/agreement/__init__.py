@@ -15,10 +15,10 @@ rounds, sorts and overflows otherwise, so nothing is left to it unless it is kno
 from __future__ import annotations
 
 from shardwise.plan.nodes import Node
-from shardwise.planner.agreement.known import Agreed, Disagreement, Known
+from shardwise.planner.agreement.known import BOUND, ENCODED, KEYS, Agreed, Disagreement, Known
 from shardwise.planner.agreement.sqlite.tree import agree as _agree_on_sqlite
 
-__all__ = ["Agreed", "Disagreement", "Known", "agree"]
+__all__ = ["BOUND", "ENCODED", "KEYS", "Agreed", "Disagreement", "Known", "agree", "product"]
 
 _PRODUCTS = {"sqlite": "SQLite", "mysql": "MySQL", "postgres": "PostgreSQL", "duckdb": "DuckDB"}
 

@@ -1,0 +1,108 @@
+"""Aggregates that SQLite computes as DuckDB does.
+
+    sum(total)   =>   '#' || sum(x >> 32) || ':' || sum(x & 4294967295)     x: the value times 10 to the scale
+
+SQLite's own sum fails where it leaves 64 bits; a sum in two halves does not, and the reader puts them
+together. Sums of numbers so small that no file could hold enough of them stay one number, and can be
+compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sqlglot import exp
+
+from shardwise.planner.aggregate_sql import Call, take_apart
+from shardwise.planner.agreement.sqlite.conditions import condition
+from shardwise.planner.agreement.sqlite.expressions import NotAgreed, Writer
+from shardwise.planner.agreement.sqlite.make import integer, string
+from shardwise.planner.agreement.sqlite.types import BIGINT, BOOL, Family, Type
+from shardwise.planner.functions import is_volatile
+
+_SMALL_DIGITS: Final = 10
+"""Of so many digits it takes 900 million of the largest to leave 64 bits; then SQLite fails, and we do."""
+
+Result = tuple[exp.Expr, Type | None]
+"""The type is None of a sum in two halves: it leaves the fragment, and nothing is computed with it."""
+
+
+def aggregate(writer: Writer, expr: exp.Expr) -> Result:
+    """An aggregate call over canonical values."""
+    call = take_apart(expr)
+    entry = _TABLE.get(call.name) if call is not None else None
+    if call is None or entry is None or call.order or is_volatile(expr):
+        raise NotAgreed(expr)
+    return entry(writer, call, expr)
+
+
+def _filtered(writer: Writer, call: Call, made: exp.Expr) -> exp.Expr:
+    if call.condition is None:
+        return made
+    return exp.Filter(this=made, expression=exp.Where(this=condition(writer, call.condition)))
+
+
+def _count(writer: Writer, call: Call, expr: exp.Expr) -> Result:
+    if not call.args or isinstance(call.args[0], exp.Star):
+        if call.distinct:
+            raise NotAgreed(expr)
+        counted: exp.Expr = exp.Star()
+    elif len(call.args) == 1:
+        counted = writer.value(call.args[0])[0]
+    else:
+        raise NotAgreed(expr)
+    if call.distinct:
+        counted = exp.Distinct(expressions=[counted])
+    return _filtered(writer, call, exp.Count(this=counted)), BIGINT
+
+
+def _sum(writer: Writer, call: Call, expr: exp.Expr) -> Result:
+    value, type_ = _one(writer, call, expr)
+    if call.distinct or not type_.is_number:
+        raise NotAgreed(expr, "adds these otherwise")
+    if type_.digits <= _SMALL_DIGITS:
+        wide = Type(type_.family, f"DECIMAL(38,{type_.scale})", BIGINT.low, BIGINT.high, type_.scale)
+        of_sum = wide if type_.family is Family.DECIMAL else BIGINT
+        return _filtered(writer, call, exp.Sum(this=value)), of_sum
+    high = exp.Sum(this=exp.BitwiseRightShift(this=value, expression=integer(32)))
+    low = exp.Sum(this=exp.BitwiseAnd(this=value.copy(), expression=integer((1 << 32) - 1)))
+    text: exp.Expr = exp.DPipe(this=string("#"), expression=_filtered(writer, call, high))
+    text = exp.DPipe(this=text, expression=string(":"))
+    return exp.DPipe(this=text, expression=_filtered(writer, call, low)), None
+
+
+def _extreme(kind: type[exp.AggFunc]) -> Callable[[Writer, Call, exp.Expr], Result]:
+    def made(writer: Writer, call: Call, expr: exp.Expr) -> Result:
+        value, type_ = _one(writer, call, expr)
+        return _filtered(writer, call, kind(this=value)), type_
+
+    return made
+
+
+def _all_or_any(kind: type[exp.AggFunc]) -> Callable[[Writer, Call, exp.Expr], Result]:
+    def made(writer: Writer, call: Call, expr: exp.Expr) -> Result:
+        value, type_ = _one(writer, call, expr)
+        if type_ is not BOOL:
+            raise NotAgreed(expr)
+        return _filtered(writer, call, kind(this=value)), BOOL
+
+    return made
+
+
+def _one(writer: Writer, call: Call, expr: exp.Expr) -> tuple[exp.Expr, Type]:
+    if len(call.args) != 1 or writer.constant(call.args[0]) is not None:
+        raise NotAgreed(expr)
+    return writer.value(call.args[0])
+
+
+_TABLE: Final[dict[str, Callable[[Writer, Call, exp.Expr], Result]]] = {
+    "count": _count,
+    "count_star": _count,
+    "sum": _sum,
+    "min": _extreme(exp.Min),
+    "max": _extreme(exp.Max),
+    "any_value": _extreme(exp.Min),
+    "bool_and": _all_or_any(exp.Min),
+    "bool_or": _all_or_any(exp.Max),
+}

@@ -1,0 +1,103 @@
+"""A fragment's statements for sources of another dialect than the query's.
+
+The tree is written by the agreement of the two dialects, once per dialect; then it is text like any other.
+What is bound are the values that the agreement asks for: a DECIMAL's as a whole number, a list of keys as
+JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from shardwise.catalog.model import SlotSet
+from shardwise.errors import InternalError
+from shardwise.plan.nodes import Node
+from shardwise.plan.partitions import SYNTAXES, ShardTexts
+from shardwise.plan.sql import to_query
+from shardwise.planner.agreement import BOUND, ENCODED, KEYS, Agreed, agree
+from shardwise.planner.pass_context import PlanContext
+
+ForShard = Callable[[str], Node]
+
+
+@dataclass
+class _Statement:
+    """What one dialect's shards are sent: the text, the values that are not as they were given, the names of
+    those that are."""
+
+    texts: ShardTexts
+    bound: dict[str, Any]
+    given: frozenset[str]
+
+    def params(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**{name: value for name, value in given.items() if name in self.given}, **self.bound}
+
+
+@dataclass
+class Foreign:
+    """The statements of one fragment. `names` are its columns'; threads may share it."""
+
+    tree: Node
+    ctx: PlanContext
+    names: Sequence[str]
+    slots: Mapping[str, SlotSet | None]
+    _for_shard: ForShard | None = None
+    _known: dict[str, _Statement] = field(default_factory=dict)
+
+    def texts(self, own: Callable[[str], str], for_shard: ForShard | None) -> Callable[[str], str]:
+        """The text for each shard; `own` gives those of the query's dialect, `for_shard` a shard's own
+        tree."""
+        self._for_shard = for_shard
+
+        def text(shard: str) -> str:
+            statement = self._statement(shard)
+            return own(shard) if statement is None else statement.texts.text(shard)
+
+        return text
+
+    def params(self, shard: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What is bound on a shard."""
+        statement = self._statement(shard)
+        return given if statement is None else statement.params(given)
+
+    def _statement(self, shard: str) -> _Statement | None:
+        catalog = self.ctx.catalog
+        dialect = catalog.dialect_of_shard(shard)
+        if dialect == catalog.dialect:
+            return None
+        key = dialect if self._for_shard is None else f"{dialect} {shard}"
+        found = self._known.get(key)
+        if found is None:
+            tree = self.tree if self._for_shard is None else self._for_shard(shard)
+            found = self._known[key] = self._written(tree, dialect)
+        return found
+
+    def _written(self, tree: Node, dialect: str) -> _Statement:
+        found = agree(tree, dialect, self.ctx.known)
+        if not isinstance(found, Agreed):
+            raise InternalError(f"a fragment has what its source does not compute alike: {found.why}")
+        names = [_name(n, is_encoded=e) for n, e in zip(self.names, found.encoded, strict=False)]
+        query = to_query(found.node, lambda _: None, names)
+        bound: dict[str, Any] = {}
+        given = set()
+        for placeholder in query.find_all(exp.Placeholder):
+            if BOUND in placeholder.meta:
+                bound[placeholder.name] = placeholder.meta[BOUND]
+            elif KEYS in placeholder.meta:
+                bound[placeholder.name] = json.dumps(self.ctx.parameters.values[placeholder.meta[KEYS]])
+            else:
+                given.add(placeholder.name)
+        texts = ShardTexts(query, self.ctx.catalog, self.slots, SYNTAXES[dialect])
+        return _Statement(texts, bound, frozenset(given))
+
+
+def _name(name: str, *, is_encoded: bool) -> str:
+    """A column's name: marked if it is encoded, and never by chance."""
+    if is_encoded:
+        return ENCODED + name
+    return f"_{name}" if name.startswith(ENCODED) else name
