@@ -20,6 +20,7 @@ _SIZES: Final = ("memory_bytes_max", "threads", "requests_max", "requests_per_so
 class Options:
     """`None` means no limit. Sizes are bytes, times seconds, rows are rows moved off the shards.
 
+    `schema` is where names without a schema are looked for first; then they are of the default schema.
     `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
     the plan is verified after each pass and not only at the end.
 
@@ -42,6 +43,7 @@ class Options:
     disable_passes: tuple[str, ...] = ()
     verify_passes: bool = False
     time_zone: str = "UTC"
+    schema: str | None = None
 
     def __post_init__(self) -> None:
         if self.scatter not in get_args(Scatter):

@@ -44,6 +44,7 @@ from shardwise.catalog.templates import Template, TemplateValue
 from shardwise.errors import InternalError, NotSupportedError, Reason, UnknownName
 
 __all__ = [
+    "MAIN",
     "Catalog",
     "Column",
     "ColumnName",
@@ -73,6 +74,9 @@ __all__ = [
     "Table",
     "View",
 ]
+
+MAIN = "main"
+"""What the default schema is called."""
 
 PARTITIONS_MAX = 20_000
 """More than that on one shard are not there: an INTERVAL without bounds would list 9,999 years."""
@@ -126,6 +130,12 @@ class Catalog:
     def tables(self) -> Iterator[Table | View]:
         """All tables and views that are known, wildcards themselves left out."""
         return iter(self._relations.values())
+
+    def schemas(self) -> tuple[str, ...]:
+        """The logical schemas, "main" first: that is the one of tables and views without one."""
+        items = (item for item in self.items if isinstance(item, Table | View))
+        named = {item.schema.casefold(): item.schema for item in items if item.schema}
+        return (MAIN, *(name for folded, name in named.items() if folded != MAIN))
 
     def wildcard(self, name: str, schema: str | None = None) -> Table | None:
         """The table that `name` would be by a wildcard, columns unknown, whether or not it exists."""
@@ -454,7 +464,7 @@ class Catalog:
         locks = {(_fold(lock.schema), lock.name.casefold()): lock for lock in self._of(LockedTable)}
         for item in self.items:
             if isinstance(item, View):
-                found["", item.name.casefold()] = item
+                found[_fold(item.schema), item.name.casefold()] = item
             elif isinstance(item, Table) and not item.is_wildcard:
                 key = (_fold(item.schema), item.name.casefold())
                 lock = locks.get(key)

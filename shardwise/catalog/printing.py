@@ -61,6 +61,11 @@ def print_catalog(name: str, dialect: str, options: Mapping[str, str], items: It
     return "\n".join(lines) + "\n"
 
 
+def print_item(item: Item, dialect: str) -> str:
+    """One declaration, as it stands in the catalog's text."""
+    return _statement(item, dialect) + ";"
+
+
 _GROUPS: dict[type, type] = {SourceFamily: Source, ShardFamily: Shard}
 
 
@@ -89,7 +94,7 @@ def _statement(item: Item, dialect: str) -> str:
             return _lock(item)
         case View():
             columns = f" ({_names(item.columns)})" if item.columns else ""
-            return f"CREATE VIEW {_name(item.name)}{columns} AS {item.sql}"
+            return f"CREATE VIEW {_table_name(item.schema, item.name)}{columns} AS {item.sql}"
         case LookupIndex():
             return _lookup(item)
         case JoinIndex():

@@ -334,10 +334,9 @@ def _is_name(token: Token) -> bool:
 
 def read_view(tree: Node, text: Text) -> View:
     """CREATE [OR REPLACE] VIEW name [(columns)] AS query."""
+    schema, name = _table_name(child(tree, 1))
     query = child(tree, 3)
-    return View(
-        name=name_of(child(tree, 1)), sql=text.slice(query, query), columns=names_of(optional(tree, 2))
-    )
+    return View(name=name, schema=schema, sql=text.slice(query, query), columns=names_of(optional(tree, 2)))
 
 
 def read_lookup(tree: Node) -> LookupIndex:

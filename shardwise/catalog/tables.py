@@ -175,11 +175,20 @@ class LockedTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A named query over the catalog's tables; `sql` is its text in the query's dialect."""
+    """A named query over the catalog's tables; `sql` is its text in the query's dialect.
+
+    A name in it that is in no schema is one of the view's own schema first, then of the default one.
+    """
 
     name: str
+    schema: str | None = None
     sql: str
     columns: tuple[str, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """The name with its schema, for messages."""
+        return f"{self.schema}.{self.name}" if self.schema else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

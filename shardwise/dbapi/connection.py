@@ -91,7 +91,7 @@ class Connection:
         self.check_open()
         if not name or not isinstance(name, str):
             raise ProgrammingError("a local table needs a name")
-        check_hides_nothing(self.cluster.catalog, None, name)
+        check_hides_nothing(self.cluster.catalog, self.options.schema, name)
         self.local_tables.put(name, _as_table(data), replaces=True)
 
     def unregister(self, name: str) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
 
+from shardwise.catalog.checker import did_you_mean
 from shardwise.catalog.items import Item
 from shardwise.catalog.model import (
+    MAIN,
     Catalog,
     LockedTable,
     Reference,
@@ -20,10 +22,12 @@ from shardwise.catalog.model import (
     Table,
     View,
 )
-from shardwise.catalog.printing import print_catalog
+from shardwise.catalog.printing import print_catalog, print_item
 from shardwise.catalog.shardings import members
 from shardwise.dbapi.results import Row
 from shardwise.errors import ProgrammingError, Reason, UnknownName
+from shardwise.executor import duck
+from shardwise.executor.locals import StoredTable
 from shardwise.options import Options
 from shardwise.plan.nodes import Node, Scan
 from shardwise.planner.scope_slots import visible_shards
@@ -82,7 +86,7 @@ def _tables(connection: Connection) -> Iterator[Row]:
     rows = {i.full_name.casefold(): i.rows for i in catalog.items if isinstance(i, LockedTable)}
     for table in catalog.tables():
         if isinstance(table, View):
-            yield table.name, "view", None, None, None
+            yield table.full_name, "view", None, None, None
         elif seen is not None:
             names_shards = isinstance(table.placement, Reference | Single)
             placement = None if names_shards else placement_text(table)
@@ -91,6 +95,34 @@ def _tables(connection: Connection) -> Iterator[Row]:
         else:
             count = rows.get(table.full_name.casefold())
             yield table.full_name, _kind(table), placement_text(table), len(catalog.homes(table)), count
+    for name, relation in connection.locals.items():
+        if isinstance(relation, View):
+            yield name, "local view", None, None, None
+        else:
+            yield name, "local", "in this connection", None, _row_count(relation)
+
+
+def _row_count(relation: Any) -> int:
+    return int(relation.rows if isinstance(relation, StoredTable) else len(relation))
+
+
+def _views(connection: Connection) -> Iterator[Row]:
+    for view in connection.cluster.catalog.tables():
+        if isinstance(view, View):
+            yield view.full_name, "view", ", ".join(view.columns) or None, view.sql
+    for name, view in connection.locals.items():
+        if isinstance(view, View):
+            yield name, "local view", ", ".join(view.columns) or None, view.sql
+
+
+def _schemas(connection: Connection) -> Iterator[Row]:
+    catalog = connection.cluster.catalog
+    current = (connection.options.schema or MAIN).casefold()
+    relations = list(catalog.tables())
+    for name in catalog.schemas():
+        here = [r for r in relations if (r.schema or MAIN).casefold() == name.casefold()]
+        views = sum(isinstance(r, View) for r in here)
+        yield name, name.casefold() == current, len(here) - views, views
 
 
 def _sources(connection: Connection) -> Iterator[Row]:
@@ -137,6 +169,11 @@ LISTS: Final[Mapping[str, tuple[Columns, Callable[[Connection], Iterator[Row]]]]
         (("name", _TEXT), ("kind", _TEXT), ("placement", _TEXT), ("shards", "BIGINT"), ("rows", "BIGINT")),
         _tables,
     ),
+    "views": ((("name", _TEXT), ("kind", _TEXT), ("columns", _TEXT), ("sql", _TEXT)), _views),
+    "schemas": (
+        (("schema", _TEXT), ("is_current", "BOOLEAN"), ("tables", "BIGINT"), ("views", "BIGINT")),
+        _schemas,
+    ),
     "sources": (
         (("source", _TEXT), ("url", _TEXT), ("dialect", _TEXT), ("read_only", "BOOLEAN"), ("zone", _TEXT)),
         _sources,
@@ -149,9 +186,8 @@ LISTS: Final[Mapping[str, tuple[Columns, Callable[[Connection], Iterator[Row]]]]
 }
 
 
-def columns_of(catalog: Catalog, name: TableName) -> tuple[Columns, Iterator[Row]]:
-    """SHOW COLUMNS FROM."""
-    table = _table(catalog, name)
+def columns_of(table: Table) -> tuple[Columns, Iterator[Row]]:
+    """SHOW COLUMNS FROM a table."""
     if table.columns is None:
         raise ProgrammingError(
             f'the columns of "{table.full_name}" are not known',
@@ -173,6 +209,48 @@ def columns_of(catalog: Catalog, name: TableName) -> tuple[Columns, Iterator[Row
     return DESCRIBED, iter(rows)
 
 
+CREATED: Final = (("name", _TEXT), ("sql", _TEXT))
+
+
+def created(connection: Connection, full_name: TableName) -> Iterator[Row]:
+    """SHOW CREATE TABLE: the catalog's text of a table or view."""
+    name, relation = found(connection, full_name)
+    catalog = connection.cluster.catalog
+    if isinstance(relation, Table | View) and name not in connection.locals:
+        yield name, print_item(relation, catalog.dialect)
+    elif isinstance(relation, View):
+        columns = f" ({', '.join(map(duck.identifier, relation.columns))})" if relation.columns else ""
+        yield name, f"CREATE TEMP VIEW {duck.identifier(name)}{columns} AS {relation.sql};"
+    else:
+        raise ProgrammingError(
+            f'"{name}" is a local table: no text says how it was made',
+            hint=f"DESCRIBE {name} shows its columns",
+        )
+
+
+def found(connection: Connection, full_name: TableName) -> tuple[str, Any]:
+    """What a name stands for on the connection: its full name, and a Table, a View or local data."""
+    schema, name = full_name
+    local = connection.local_tables.find(name) if schema is None or schema.lower() == "temp" else None
+    if local is not None:
+        return local
+    catalog = connection.cluster.catalog
+    if schema is not None:
+        relation = catalog.table(name, None if schema.lower() == MAIN else schema)
+    else:
+        relation = catalog.table(name, connection.options.schema) or catalog.table(name)
+    if relation is None:
+        known = [t.full_name for t in catalog.tables()] + list(connection.locals)
+        written = f"{schema}.{name}" if schema else name
+        raise UnknownName(
+            f'there is no table "{written}"',
+            reason=Reason.UNKNOWN_TABLE,
+            sqlstate="42P01",
+            hint=did_you_mean(written, known) or "SHOW TABLES lists them",
+        )
+    return relation.full_name, relation
+
+
 def _key_of(table: Table, column: str) -> str | None:
     if column.casefold() in (name.casefold() for name in table.primary_key):
         return "PRI"
@@ -181,29 +259,17 @@ def _key_of(table: Table, column: str) -> str | None:
     return None
 
 
-def _table(catalog: Catalog, full_name: TableName) -> Table:
-    schema, name = full_name
-    table = catalog.table(name, schema)
-    if isinstance(table, View):
-        raise ProgrammingError(
-            f'"{name}" is a view', hint=f"EXPLAIN SELECT * FROM {name} shows what it reads"
-        )
-    if table is None:
-        raise UnknownName(
-            f'there is no table "{name}"',
-            reason=Reason.UNKNOWN_TABLE,
-            sqlstate="42P01",
-            hint="SHOW TABLES lists them",
-        )
-    return table
-
-
 def route_of(
     connection: Connection, full_name: TableName, values: Sequence[str], params: Parameters
 ) -> tuple[Columns, Iterator[Row]]:
     """SHOW ROUTE FOR: asks the planner where the rows are, so that this is what a query would do."""
-    catalog = connection.cluster.catalog
-    table = _table(catalog, full_name)
+    cluster = connection.cluster
+    catalog = cluster.catalog
+    shown, table = found(connection, full_name)
+    if not isinstance(table, Table):
+        raise ProgrammingError(
+            f'"{shown}" is no table of the catalog', hint="EXPLAIN (ROUTE) shows where a query goes"
+        )
     key = table.placement.keys[0] if isinstance(table.placement, Sharded) else None
     if key is None:
         raise ProgrammingError(

@@ -54,18 +54,21 @@ class Describer:
         sql: str,
         params: duck.Params = (),
         locals: Mapping[str, Any] | None = None,  # noqa: A002
+        schema: str | None = None,
     ) -> duck.Columns:
         """Names and types of a SELECT's columns; raises ours for what is wrong with the user's text.
 
+        A name without a schema is looked for in `schema` first.
+
         Where the text mentions a hidden column (`_shard`), `*` shows them too: compare the count.
         """
-        key = None if locals else _key(sql, params)
+        key = None if locals else _key(sql, params, schema)
         if key is not None:
             with self._lock:
                 if key in self._described:
                     self._described.move_to_end(key)
                     return self._described[key]
-        con = self._cursor(sql, locals)
+        con = self._cursor(sql, locals, schema)
         try:
             found = duck.describe(con, sql, params)
         except duckdb.Error as error:
@@ -141,6 +144,7 @@ class Describer:
         self,
         sql: str,
         locals: Mapping[str, Any] | None = None,  # noqa: A002
+        schema: str | None = None,
     ) -> duckdb.DuckDBPyConnection:
         views = [data.sql for data in (locals or {}).values() if isinstance(data, View)]
         words = {word.casefold() for text in (sql, *views) for word in _WORD.findall(text)}
@@ -151,10 +155,15 @@ class Describer:
                 instance = _Empty(self._catalog, self._settings, has_hidden=has_hidden)
                 self._instances[has_hidden] = instance
             instance.add(words)
-            con = instance.con.cursor()
+            con = instance.cursor(schema)
         try:
             for name, data in (locals or {}).items():
-                _register(con, name, data)
+                if isinstance(data, View) and data.schema != schema:
+                    duck.search(con, data.schema)
+                    _register(con, name, data)
+                    duck.search(con, schema)
+                else:
+                    _register(con, name, data)
         except BaseException:
             con.close()
             raise
@@ -240,32 +249,50 @@ class _Empty:
             columns.append(f"{duck.identifier(column.name)} {column.type}{collation}{null}")
         if self._has_hidden:
             columns += [f"{name} VARCHAR" for name in HIDDEN_COLUMNS]
-        name = duck.identifier(table.name)
-        if table.schema:
-            schema = duck.identifier(table.schema)
-            self.con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-            name = f"{schema}.{name}"
-        self._create(table.full_name, f"CREATE TABLE {name} ({', '.join(columns)})")
+        self._create(table.full_name, f"CREATE TABLE {self._name(table)} ({', '.join(columns)})")
 
     def _view(self, view: View) -> None:
-        name = duck.identifier(view.name)
-        self._create(view.name, f"CREATE VIEW {name}{_column_list(view)} AS {view.sql}")
+        name = self._name(view)
+        self._create(
+            view.full_name, f"CREATE VIEW {name}{_column_list(view)} AS {view.sql}", schema=view.schema
+        )
 
-    def _create(self, name: str, statement: str) -> None:
+    def _name(self, relation: Table | View) -> str:
+        """In a schema that is there."""
+        if not relation.schema:
+            return duck.identifier(relation.name)
+        self._add_schema(relation.schema)
+        return f"{duck.identifier(relation.schema)}.{duck.identifier(relation.name)}"
+
+    def _add_schema(self, schema: str) -> None:
+        self.con.execute(f"CREATE SCHEMA IF NOT EXISTS {duck.identifier(schema)}")
+
+    def cursor(self, schema: str | None) -> duckdb.DuckDBPyConnection:
+        """A connection on which names without a schema are looked for in this one first."""
+        con = self.con.cursor()
+        if schema is not None:
+            self._add_schema(schema)
+            duck.search(con, schema)
+        return con
+
+    def _create(self, name: str, statement: str, *, schema: str | None = None) -> None:
+        con = self.cursor(schema)
         try:
-            self.con.execute(statement)
+            con.execute(statement)
         except duckdb.Error as error:
             ours: Error = translate.translate(error)
             raise CatalogError(f'"{name}" cannot be described: {ours.message}', hint=ours.hint) from error
+        finally:
+            con.close()
 
 
-def _key(sql: str, params: duck.Params) -> object:
+def _key(sql: str, params: duck.Params, schema: str | None) -> object:
     """What a description depends on: the text and the kinds of the values. None: do not keep it."""
     if not params:
-        return sql
+        return sql, schema
     named = params if isinstance(params, Mapping) else dict(enumerate(params))
     kinds = tuple(sorted((str(name), _kind(value)) for name, value in named.items()))
-    return None if any(kind == "" for _, kind in kinds) else (sql, kinds)
+    return None if any(kind == "" for _, kind in kinds) else (sql, schema, kinds)
 
 
 def _kind(value: Any) -> str:

@@ -102,9 +102,15 @@ def _sets(settings: Settings, allowed_directories: Sequence[str]) -> Iterator[st
     yield f"SET GLOBAL TimeZone = {literal(settings.time_zone)}"
     if allowed_directories:
         yield f"SET allowed_directories = [{', '.join(map(literal, allowed_directories))}]"
-    yield "SET allowed_configs = ['TimeZone']"
+    yield "SET allowed_configs = ['TimeZone', 'search_path']"
     yield "SET enable_external_access = false"
     yield "SET lock_configuration = true"
+
+
+def search(con: duckdb.DuckDBPyConnection, schema: str | None) -> None:
+    """Has names without a schema looked for in this one, then in the default one."""
+    path = f"{identifier(schema)},main" if schema is not None else "main"
+    con.execute(f"SET search_path = {literal(path)}")
 
 
 def literal(text: str) -> str:

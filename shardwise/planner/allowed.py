@@ -28,8 +28,7 @@ _STATE: Final = words("""
 # Functions that read the engine's settings, variables or catalog.
 _READS_ENGINE: Final = words("""
     alias getenv getvariable current_setting which_secret in_search_path txid_current current_query
-    pg_get_viewdef pg_get_constraintdef pg_get_expr has_table_privilege has_schema_privilege current_database
-    current_schema current_schemas current_catalog
+    pg_get_viewdef pg_get_constraintdef pg_get_expr has_table_privilege has_schema_privilege current_schemas
 """)
 DENIED: Final = _READS_DATA | _STATE | _READS_ENGINE
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from shardwise.planner.scope import EVERYTHING, Scope
 
+_DATABASE = ("current_database", "current_catalog")
 _NOW = ("now", "current_timestamp", "transaction_timestamp", "get_current_timestamp")
 
 
@@ -18,14 +19,17 @@ class Context:
     """Named run-time values of one statement.
 
     `now` is the statement's one moment, aware of its zone; `user` what `current_user` gives;
-    `time_zone` the session's zone (IANA name), in which `current_date` and the like are meant; `scope` the
-    rows that the statement may see.
+    `time_zone` the session's zone (IANA name), in which `current_date` and the like are meant; `schema` where
+    names without a schema are looked for before the default one (None: only there); `database` is the
+    catalog's name; `scope` the rows that the statement may see.
     """
 
     now: datetime = field(default_factory=lambda: datetime(1970, 1, 1, tzinfo=UTC))
     user: str = "shardwise"
     time_zone: str = "UTC"
     scope: Scope = EVERYTHING
+    schema: str | None = None
+    database: str = "shardwise"
 
     def value_of(self, call: exp.Expr) -> exp.Expr | None:
         """The constant that a stable function of the duckdb dialect stands for; None if `call` is none.
@@ -51,6 +55,10 @@ class Context:
             "user",
         ):
             return exp.Literal.string(self.user)
+        if isinstance(call, exp.CurrentSchema) or name == "current_schema":
+            return exp.Literal.string(self.schema or "main")
+        if isinstance(call, exp.CurrentDatabase | exp.CurrentCatalog) or name in _DATABASE:
+            return exp.Literal.string(self.database)
         return None
 
 

@@ -10,13 +10,24 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.catalog import Catalog, load
+from shardwise.catalog.checker import did_you_mean
 from shardwise.catalog.model import Table, View
-from shardwise.errors import CatalogError, Error, InterfaceError, InternalError, SQLSyntaxError, UnknownName
+from shardwise.errors import (
+    CatalogError,
+    Error,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    Reason,
+    SQLSyntaxError,
+    UnknownName,
+)
 from shardwise.executor import duck
 from shardwise.executor.backends.base import SourceOptions
 from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
@@ -122,7 +133,7 @@ class Cluster:
         if self.declared.dialect == "sqlite":
             params = for_sqlite(params)
         try:
-            context = Context(now=datetime.now(UTC), time_zone=options.time_zone, scope=scope)
+            context = self._context(options, scope)
             statement = self._prepare(sql, options, locals)
             self._check_known(statement, is_pinned=scope.is_pinned)
             return statement.plan(params or None, context=context, options=options)
@@ -193,6 +204,22 @@ class Cluster:
         return execute(
             plan.start(), environment, options, columns=columns, locals=locals, guard=guard, outer=outer
         )
+
+    def check_schema(self, name: str | None) -> None:
+        """Raises if there is no schema of that name in the catalog."""
+        schemas = self.catalog.schemas() if name is not None else ()
+        if name is not None and self.declared.dialect != "duckdb":
+            raise NotSupportedError(
+                f'there is no current schema in the query dialect "{self.declared.dialect}"',
+                hint="Write the schema before a name",
+            )
+        if name is not None and name.casefold() not in map(str.casefold, schemas):
+            raise UnknownName(
+                f'there is no schema "{name}"',
+                reason=Reason.CATALOG,
+                sqlstate="3F000",
+                hint=did_you_mean(name, schemas) or f"Schemas are {', '.join(schemas)}",
+            )
 
     def explain_sources(self, plan: Plan) -> Mapping[tuple[str, str], str]:
         """Each source's own EXPLAIN of its fragment, by fragment and shard."""
@@ -281,6 +308,16 @@ class Cluster:
 
     # -- inside -------------------------------------------------------------------------------
 
+    def _context(self, options: Options, scope: Scope) -> Context:
+        self.check_schema(options.schema)
+        return Context(
+            now=datetime.now(UTC),
+            time_zone=options.time_zone,
+            schema=options.schema,
+            database=self.declared.name,
+            scope=scope,
+        )
+
     def _prepare(self, sql: str, options: Options, locals: Mapping[str, Any] | None) -> Statement:  # noqa: A002
         if locals:
             described = {
@@ -318,14 +355,17 @@ class Cluster:
     ) -> duck.Columns:
         """By the user's own text; a list for `IN (?)` stands for one value of it."""
         describer = self.describer(options.time_zone)
+        described = describer.describe
+        if isinstance(describer, Describer):
+            described = partial(describer.describe, schema=options.schema)
         text, values = (sql, params) if self.catalog.dialect == "sqlite" else for_engine(sql, params)
         try:
-            return describer.describe(text, values, locals)
+            return described(text, values, locals)
         except Error:
             first = first_of_lists(values)
             if first is None:
                 raise
-            return describer.describe(text, first, locals)
+            return described(text, first, locals)
 
     def columns_of_plan(
         self,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from shardwise.dbapi.statements import describe, explain, local, refused, scope, show
+from shardwise.dbapi.statements import describe, explain, local, refused, scope, show, use
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement
 from shardwise.dbapi.statements.describe import Describe
 from shardwise.dbapi.statements.explain import Explain
@@ -33,6 +33,11 @@ READERS: Final[Mapping[str, Reader]] = {
     "desc": describe.read,
     "create": local.read_create,
     "drop": local.read_drop,
+    "use": use.read,
+    "set schema": use.read,
+    "set search_path": use.read,
+    "reset schema": use.read_reset,
+    "reset search_path": use.read_reset,
 }
 """By a statement's first word, or its first two ("set scope")."""
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from shardwise.dbapi.results import Row
-from shardwise.dbapi.show import DESCRIBED
-from shardwise.dbapi.statements.base import Answer, Parameters, Statement, rows_of
-from shardwise.dbapi.statements.query import known_nullability
+from shardwise.dbapi.statements.base import Answer, Parameters, Statement
+from shardwise.dbapi.statements.query import described
 from shardwise.dbapi.statements.show import Show
 from shardwise.dbapi.statements.text import blanked, last_position, tokens_after
 from shardwise.errors import SQLSyntaxError
@@ -29,16 +26,7 @@ class Describe:
     sql: str
 
     def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
-        """The query is started and stopped: rows are moved only as they are asked for."""
-        return rows_of(DESCRIBED, self._columns(connection, params, options, guard))
-
-    def _columns(
-        self, connection: Connection, params: Parameters, options: Options, guard: Guard
-    ) -> Iterator[Row]:
-        with connection.run(self.sql, params, options, guard) as result:
-            known = known_nullability(result)
-            for (name, code), null_ok in zip(result.columns, known, strict=True):
-                yield name, code, "NO" if null_ok is False else "YES", None, None, None
+        return described(connection, self.sql, params, options, guard)
 
 
 def read(sql: str, end: int) -> Statement:

@@ -55,7 +55,7 @@ class Create:
                 f'local {self.kind}s are not there in the query dialect "{catalog.dialect}"',
                 hint="Fetch the rows, and register them on the connection",
             )
-        check_hides_nothing(catalog, None, self.name)
+        check_hides_nothing(catalog, options.schema, self.name)
         found = tables.find(self.name)
         if found is not None and not self.replaces:
             if self.if_not_exists:
@@ -99,7 +99,7 @@ class Create:
         if params:
             raise ProgrammingError("a view has no parameters", reason=Reason.PARAMETERS)
         tables = connection.local_tables
-        view = View(name=self.name, sql=self.sql.strip(), columns=self.columns)
+        view = View(name=self.name, schema=options.schema, sql=self.sql.strip(), columns=self.columns)
         others = {n: r for n, r in tables.relations.items() if n.casefold() != self.name.casefold()}
         plan = connection.plan(self.sql, (), options, locals=others)
         if plan.columns:
@@ -121,7 +121,8 @@ class Drop:
         tables = connection.local_tables
         found = tables.find(self.name)
         if found is None:
-            if connection.cluster.catalog.table(self.name) is not None:
+            catalog = connection.cluster.catalog
+            if (catalog.table(self.name, options.schema) or catalog.table(self.name)) is not None:
                 raise NotSupportedError(
                     f'"{self.name}" is a {self.kind} of the catalog: a statement drops local ones only',
                     hint="Edit the catalog file",

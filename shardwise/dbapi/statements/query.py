@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardwise.dbapi.nullability import nullability
-from shardwise.dbapi.statements.base import Answer, Parameters
+from shardwise.dbapi.show import DESCRIBED
+from shardwise.dbapi.statements.base import Answer, Parameters, rows_of
 from shardwise.executor.guard import Guard
 from shardwise.executor.result import Result
 from shardwise.options import Options
@@ -30,3 +31,13 @@ def known_nullability(result: Result) -> tuple[bool | None, ...]:
     """For each column whether it may be NULL."""
     known = nullability(result.plan.root)
     return known if len(known) == len(result.columns) else (None,) * len(result.columns)
+
+
+def described(connection: Connection, sql: str, params: Parameters, options: Options, guard: Guard) -> Answer:
+    """A query's columns. It is started and stopped: rows are moved only as they are asked for."""
+    with connection.run(sql, params, options, guard) as result:
+        known = zip(result.columns, known_nullability(result), strict=True)
+        rows = [
+            (n, code, "NO" if null_ok is False else "YES", None, None, None) for (n, code), null_ok in known
+        ]
+    return rows_of(DESCRIBED, rows)

@@ -1,8 +1,11 @@
 """SHOW: what the catalog says.
 
-SHOW TABLES | SOURCES | SHARDS | SHARDINGS
-SHOW COLUMNS FROM table          also DESCRIBE table
-SHOW ROUTE FOR table KEY (value, …)
+    SHOW TABLES | VIEWS | SCHEMAS | SOURCES | SHARDS | SHARDINGS [LIKE 'pattern' | WHERE condition]
+    SHOW COLUMNS FROM table [LIKE 'pattern' | WHERE condition]        also DESCRIBE table
+    SHOW CREATE TABLE | VIEW name
+    SHOW ROUTE FOR table KEY (value, …)
+
+LIKE is about the first column, letter case aside. WHERE is SQL over the columns shown.
 """
 
 from __future__ import annotations
@@ -10,63 +13,129 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from sqlglot import Token, TokenType
+from sqlglot import Token, TokenType, exp
 
-from shardwise.dbapi.show import LISTS, columns_of, route_of
+from shardwise.catalog.model import Table
+from shardwise.dbapi.show import CREATED, LISTS, columns_of, created, found, route_of
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement, rows_of
+from shardwise.dbapi.statements.query import described
 from shardwise.dbapi.statements.text import last_position, position, position_of, tokens_after
 from shardwise.errors import Reason, SQLSyntaxError
+from shardwise.executor.duck import identifier
 from shardwise.executor.guard import Guard
 from shardwise.options import Options
 
 if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection
 
-SHOW_FORMS: Final = f"{', '.join(kind.upper() for kind in LISTS)}, COLUMNS FROM t, ROUTE FOR t KEY (…)"
+SHOW_FORMS: Final = (
+    f"{', '.join(kind.upper() for kind in LISTS)}, COLUMNS FROM t, CREATE TABLE t, ROUTE FOR t KEY (…)"
+)
+_SHOWN: Final = "shown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Show:
-    """`kind` is "columns", "route" or one of the lists.
+    """`kind` is "columns", "create", "route" or one of the lists.
 
-    `table` is (schema or None, name); `key` the values' SQL, one text each.
+    `table` is (schema or None, name); `key` the values' SQL, one text each. `like` is the SQL after LIKE;
+    `where` a query of what is shown, in which the condition has its place.
     """
 
     kind: str
     table: tuple[str | None, str] | None = None
     key: tuple[str, ...] = field(default=())
+    like: str | None = None
+    where: str | None = None
 
     @property
     def sql(self) -> str:
-        return f"VALUES ({', '.join(self.key) or 1})"
+        return self.where or f"VALUES ({self.like or ', '.join(self.key) or 1})"
 
     def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
+        if self.kind == "route" and self.table is not None:
+            return rows_of(*route_of(connection, self.table, self.key, params))
+        if self.kind == "create" and self.table is not None:
+            return rows_of(CREATED, created(connection, self.table))
+        if self.like is None and self.where is None:
+            return self._all(connection, (), options, guard)
+        shown = self._all(connection, (), options, guard)
+        assert shown.rows is not None
+        table = shown.rows.arrow_reader(65_536).read_all()
+        sql = self.where or f"FROM {_SHOWN} WHERE {identifier(table.column_names[0])} ILIKE {self.like}"
+        result = connection.run(sql, params, options, guard, locals={**connection.locals, _SHOWN: table})
+        return Answer(result, (None,) * len(result.columns))
+
+    def _all(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
         if self.table is None:
             columns, rows = LISTS[self.kind]
             return rows_of(columns, rows(connection))
-        if self.kind == "route":
-            return rows_of(*route_of(connection, self.table, self.key, params))
-        return rows_of(*columns_of(connection.cluster.catalog, self.table))
+        _, relation = found(connection, self.table)
+        if isinstance(relation, Table):
+            return rows_of(*columns_of(relation))
+        schema, name = self.table
+        query = f"SELECT * FROM {exp.table_(name, db=schema, quoted=True).sql('duckdb')}"
+        return described(connection, query, params, options, guard)
 
 
 def read(sql: str, end: int) -> Statement:
     """What follows SHOW."""
-    tokens = tokens_after(sql, end)
+    tokens, like, where = _filter(sql, tokens_after(sql, end))
     words = [t.text.lower() for t in tokens]
     match words:
         case ["all", "tables"]:
-            return Show(kind="tables")
+            return Show(kind="tables", like=like, where=where)
         case [kind] if kind in LISTS:
-            return Show(kind=kind)
+            return Show(kind=kind, like=like, where=where)
         case ["columns", "from" | "in", *name]:
             table, rest = _name(sql, tokens[2:], name)
             if not rest:
-                return Show(kind="columns", table=table)
+                return Show(kind="columns", table=table, like=like, where=where)
+        case ["create", "table" | "view", *name]:
+            table, rest = _name(sql, tokens[2:], name)
+            if not rest and like is None and where is None:
+                return Show(kind="create", table=table)
         case ["route", "for", *name]:
             table, rest = _name(sql, tokens[2:], name)
             if rest and rest[0].text.lower() == "key":
                 return Show(kind="route", table=table, key=_key(sql, rest[1:]))
     raise _no_such_show(sql, tokens)
+
+
+def _filter(sql: str, tokens: list[Token]) -> tuple[list[Token], str | None, str | None]:
+    """The tokens before LIKE or WHERE, and what follows: the SQL after LIKE, or a query with the condition.
+
+    The query has the condition where the user wrote it, for errors to point there.
+    """
+    for n, token in enumerate(tokens):
+        word = token.text.lower() if token.token_type is not TokenType.IDENTIFIER else ""
+        if n == 0 or word not in ("like", "ilike", "where"):
+            continue
+        if n + 1 == len(tokens):
+            raise SQLSyntaxError(f"{word.upper()} needs something after it", position=last_position(sql))
+        rest = sql[: tokens[-1].end + 1]
+        if word == "where":
+            before = sql[: token.start]
+            column = token.start - (before.rfind("\n") + 1)
+            lines = before.count("\n")
+            start = (
+                f"FROM {_SHOWN}".ljust(0 if lines else column) + "\n" * lines + " " * (column if lines else 0)
+            )
+            return tokens[:n], None, start + rest[token.start :]
+        if tokens[n + 1].token_type not in _PATTERNS or len(tokens) > n + 2 + _length(tokens[n + 1 :]):
+            raise SQLSyntaxError(
+                "LIKE is followed by a text or a parameter", position=position_of(sql, tokens[n + 1])
+            )
+        return tokens[:n], rest[tokens[n + 1].start :], None
+    return tokens, None, None
+
+
+_PATTERNS: Final = (TokenType.STRING, TokenType.PLACEHOLDER, TokenType.COLON, TokenType.PARAMETER)
+
+
+def _length(tokens: list[Token]) -> int:
+    """Tokens of a pattern beyond its first: `:name` and `$1` are two."""
+    return 0 if tokens[0].token_type in (TokenType.STRING, TokenType.PLACEHOLDER) else 1
 
 
 def _no_such_show(sql: str, tokens: list[Token]) -> SQLSyntaxError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import sqlglot
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, View
+from shardwise.catalog.model import MAIN, Catalog, Table, View
 from shardwise.errors import Error, ProgrammingError
 from shardwise.plan.nodes import (
     ColumnId,
@@ -74,6 +74,11 @@ class Binder:
     views_open: tuple[str, ...] = ()
     _scope_values: dict[tuple[str, type, Value], exp.Expr] = field(default_factory=dict)
     dialect: Dialect = DUCKDB
+    schema: str | None = field(init=False)
+    """Where a name without a schema is looked for before the default one."""
+
+    def __post_init__(self) -> None:
+        self.schema = self.context.schema
 
     def query(self, ast: exp.Expr, outer: Scope | None) -> BoundQuery:
         """Any query expression."""
@@ -307,13 +312,14 @@ class Binder:
     def view(self, view: View, *, is_local: bool = False) -> BoundQuery:
         """A view's query, whose names are its own: no WITH item of the statement is one, and of the
         connection's relations only a view of the connection reads any."""
-        key = f"{'local ' if is_local else ''}{view.name.lower()}"
+        key = f"{'local ' if is_local else ''}{view.full_name.lower()}"
         if key in self.views_open:
             raise ProgrammingError(
                 f'the view "{view.name}" reads itself', hint="Its definition names it, or a view that does"
             )
-        saved = self.ctes, self.views_open, self.windows, self.locals
+        saved = self.ctes, self.views_open, self.windows, self.locals, self.schema
         self.ctes, self.views_open, self.windows = {}, (*self.views_open, key), {}
+        self.schema = view.schema
         if not is_local:
             self.locals = {}
         try:
@@ -324,7 +330,14 @@ class Binder:
             error.view = view.name
             raise
         finally:
-            self.ctes, self.views_open, self.windows, self.locals = saved
+            self.ctes, self.views_open, self.windows, self.locals, self.schema = saved
+
+    def table(self, name: str, schema: str | None) -> Table | View | None:
+        """What a name stands for in the catalog: without a schema, in the current one or else the default."""
+        if schema is not None:
+            return self.catalog.table(name, None if schema.lower() == MAIN else schema)
+        found = self.catalog.table(name, self.schema) if self.schema is not None else None
+        return found or self.catalog.table(name)
 
     def local(self, name: str) -> tuple[str, tuple[Output, ...] | View] | None:
         """A relation of the connection, and its name as it was given."""

@@ -248,22 +248,31 @@ def _table(binder: Binder, ast: exp.Table, seen: Scope | None) -> FromItem:
     found = binder.local(name) if schema is None or schema.lower() == LOCAL_SCHEMA else None
     if found is not None and not ast.catalog:
         return _local(binder, *found, ast)
-    in_schema = None if schema is not None and schema.lower() == "main" else schema
-    table = binder.catalog.table(name, in_schema) if not ast.catalog else None
+    table = binder.table(name, schema) if not ast.catalog else None
     if table is None:
         raise unknown_table(binder, ast)
     if isinstance(table, View):
-        return _from_bound(binder.view(table), ast, table.name)
+        item = _from_bound(binder.view(table), ast, table.name)
+        return replace(item, relations=(replace(item.relations[0], schema=table.schema),))
     return _scan(binder, table, ast)
 
 
 def unknown_table(binder: Binder, ast: exp.Table) -> UnknownName:
     name = ".".join(p.name for p in ast.parts)
-    known = [t.name for t in binder.catalog.tables()] + list(binder.locals) + list(binder.ctes)
+    relations = list(binder.catalog.tables())
+    elsewhere = [t.full_name for t in relations if t.schema and t.name.lower() == ast.name.lower()]
+    known = [t.full_name for t in relations] + list(binder.locals) + list(binder.ctes)
+    known += [t.name for t in relations if (t.schema or "").lower() == (binder.schema or "").lower()]
+    hint = did_you_mean(name, known) or "SHOW TABLES lists what there is"
+    if not ast.db and elsewhere:
+        hint = f"Write {' or '.join(elsewhere)}, or USE its schema first"
+    elif ast.db and not ast.catalog and ast.db.lower() not in map(str.lower, binder.catalog.schemas()):
+        schemas = ", ".join(binder.catalog.schemas())
+        hint = did_you_mean(name, known) or f"SHOW TABLES lists what there is; schemas are {schemas}"
     return UnknownName(
         f'there is no table "{name}" in the catalog',
         reason=Reason.UNKNOWN_TABLE,
-        hint=did_you_mean(name, known) or "SHOW TABLES lists what there is",
+        hint=hint,
         position=position_of(ast),
         sqlstate="42P01",
     )

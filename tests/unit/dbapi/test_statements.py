@@ -116,7 +116,6 @@ def test_syntax_errors(sql: str, message: str, position: Position) -> None:
             "CALL",
             "EXPORT",
             "PREPARE",
-            "USE",
             "VACUUM",
         ),
     ],
