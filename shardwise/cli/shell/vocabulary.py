@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(text.split())
 
 
-KEYWORDS: Final = _words(
+KEYWORDS: Final = words(
     """
     ALL AND ANTI ANY AS ASC ASOF BETWEEN BY CASE CAST COLLATE COLUMNS CREATE CROSS CUBE CURRENT
     CURRENT_DATE CURRENT_TIMESTAMP DESC DESCRIBE DISTINCT DROP ELSE END ESCAPE EXCEPT EXCLUDE EXISTS
@@ -40,7 +41,7 @@ CLAUSES: Final = (
 EXPLAIN_OPTIONS: Final = ("ANALYZE", "ROUTE", "STEPS", "SHARDS", "FORMAT json")
 SHOW_FORMS: Final = ("TABLES", "COLUMNS FROM", "SHARDS", "SHARDINGS", "SOURCES", "ROUTE FOR", "CACHE")
 
-RESERVED: Final = _words(
+RESERVED: Final = words(
     """
     ALL ANALYSE ANALYZE AND ANY ARRAY AS ASC ASYMMETRIC BETWEEN BOTH CASE CAST CHECK COLLATE COLUMN
     CONSTRAINT CREATE CROSS DEFAULT DEFERRABLE DELETE DESC DESCRIBE DISTINCT DO DROP ELSE END EXCEPT
