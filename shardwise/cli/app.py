@@ -23,6 +23,7 @@ from shardwise.cli.demo import demo
 from shardwise.cli.output import Format
 from shardwise.cli.parameters import parameters
 from shardwise.cli.shell.app import shell
+from shardwise.cli.shell.splitting import Statement, pieces
 from shardwise.dbapi import Connection, connect
 from shardwise.plan.wrap import bytes_text, count_text
 
@@ -83,20 +84,19 @@ def query(
     form = _format(form, out)
     text = _statement(sql)
     way = Way(form=form, path=out, rows_max=rows)
-    with failing(text), connected(catalog) as connection:
-        answered = answer(
-            connection,
-            text,
-            parameters(text, param or ()),
-            way,
-            scatter="refuse" if refuse_scatter else "allow",
-            deadline_s=deadline,
-            rows_max=rows_moved_max,
-        )
-        if stats and answered.statistics is not None:
-            moved = answered.statistics
-            told = f"{count_text(moved.rows_moved, 'row')}, {bytes_text(moved.bytes_moved)}"
-            consoles.stderr().print(Text(f"{told} moved off the shards", style="dim"))
+    options = {
+        "scatter": "refuse" if refuse_scatter else "allow",
+        "deadline_s": deadline,
+        "rows_max": rows_moved_max,
+    }
+    with failing(), connected(catalog) as connection:
+        for each in _statements(text, connection.cluster.declared.dialect, way, param or ()):
+            with failing(each):
+                answered = answer(connection, each, parameters(each, param or ()), way, **options)
+            if stats and answered.statistics is not None:
+                moved = answered.statistics
+                told = f"{count_text(moved.rows_moved, 'row')}, {bytes_text(moved.bytes_moved)}"
+                consoles.stderr().print(Text(f"{told} moved off the shards", style="dim"))
 
 
 @app.command()
@@ -161,6 +161,20 @@ def _statement(sql: str) -> str:
     if not text.strip():
         raise typer.BadParameter("the statement is empty", param_hint="SQL")
     return text
+
+
+def _statements(text: str, dialect: str, way: Way, param: Sequence[str]) -> Sequence[str]:
+    """The text's statements, which share a connection. One file, and one set of parameters, are for one."""
+    read = pieces(text, dialect)
+    found = [each.sql for each in read if isinstance(each, Statement)]
+    if len(found) <= 1 or len(found) < len(read):
+        return [text]  # as it stands: there are no commands here, a backslash is the statement's own matter
+    if param:
+        raise typer.BadParameter(f"--param is for one statement, the text has {len(found)}")
+    if way.path is not None or way.form in output.BINARY_FORMATS:
+        where = "--output" if way.path is not None else f"--format {way.form}"
+        raise typer.BadParameter(f"{where} is for one statement, the text has {len(found)}")
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -99,9 +99,10 @@ def told_of(fragment: FragmentProgress) -> str:
     counts = f"{len(fragment.answered):,}/{len(fragment.asked):,} shards"
     waiting = [shard for shard in fragment.asked if shard not in fragment.answered]
     if waiting:
-        more = len(waiting) - _SHARDS_MAX
-        named = ", ".join(map(one_line, waiting[:_SHARDS_MAX])) + (f" and {more:,} more" if more > 0 else "")
+        shown = len(waiting) if len(waiting) <= _SHARDS_MAX + 1 else _SHARDS_MAX
+        more = len(waiting) - shown
+        named = ", ".join(map(one_line, waiting[:shown])) + (f" and {more:,} more" if more else "")
         return f"{counts}  waiting for {named}"
     sent = sorted(fragment.answered.items(), key=lambda item: (-item[1].seconds, -item[1].rows))
-    shown = [f"{one_line(shard)} {count_text(of.rows, 'row')}" for shard, of in sent[:_SHARDS_MAX]]
-    return "  ".join([counts, ", ".join(shown) + (", …" if len(sent) > _SHARDS_MAX else "")])
+    busy = [f"{one_line(shard)} {count_text(of.rows, 'row')}" for shard, of in sent[:_SHARDS_MAX]]
+    return "  ".join([counts, ", ".join(busy) + (", …" if len(sent) > _SHARDS_MAX else "")])

@@ -25,6 +25,7 @@ from shardwise.cli.shell.prompting import session
 from shardwise.cli.shell.settings import Settings
 from shardwise.cli.shell.shell import Shell
 from shardwise.cli.terminal import one_line, pager_of
+from shardwise.planner.scope import Scope
 
 Given = Annotated[
     Path | None, typer.Argument(metavar="[CATALOG]", help="The catalog file. [default: cluster.sql]")
@@ -105,8 +106,23 @@ def loop(opened: Shell, prompt: PromptSession[str], completer: SqlCompleter) -> 
 
 
 def prompt_of(opened: Shell) -> StyleAndTextTuples:
-    """The catalog's name."""
-    return [("class:prompt", f"{one_line(opened.connection.cluster.declared.name)}> ")]
+    """The catalog's name, and the scope if there is one: `shop[tenant=acme]> `."""
+    parts: StyleAndTextTuples = [("class:prompt", one_line(opened.connection.cluster.declared.name))]
+    scope = scope_text(opened.connection.scope)
+    if scope:
+        parts.append(("class:prompt.scope", f"[{scope}]"))
+    return [*parts, ("class:prompt", "> ")]
+
+
+def scope_text(scope: Scope) -> str:
+    """A scope in few words."""
+    named = [(key.name, tuple(map(str, key.values))) for key in scope.keys]
+    if scope.shards is not None:
+        named.append(("shard", scope.shards))
+    return ", ".join(
+        f"{name}={one_line(values[0])}" if len(values) == 1 else f"{name}: {len(values)}"
+        for name, values in named
+    )
 
 
 def rc_path() -> Path:

@@ -164,8 +164,7 @@ def _in_statements_of_ours(place: _Place, names: Names) -> Offer | None:
         case ["set" | "reset"]:
             return Offer(_keywords(("SCOPE",)), is_eager=True)
         case ["set", "scope"]:
-            shardings = [Candidate(quoted(name), "sharding") for name in names.shardings]
-            return Offer([*shardings, *_keywords(("shard",))], is_eager=True)
+            return Offer([*_scope_names(names), *_keywords(("shard",))], is_eager=True)
         case ["set", "scope", "shard", "=" | "in"] | ["set", "scope", "shard", "in", "(" | ","]:
             return Offer([Candidate(quoted(name), "shard") for name in names.shards], is_eager=True)
         case ["set", "scope", "shard", "in", *_] if words[-1] in ("(", ","):
@@ -181,6 +180,13 @@ def _in_statements_of_ours(place: _Place, names: Names) -> Offer | None:
         case ["create", *_, "as"]:
             return Offer(_keywords(("SELECT", "WITH", "FROM")))
     return None
+
+
+def _scope_names(names: Names) -> Iterator[Candidate]:
+    """What a scope's keys are known by: shard keys, and the shardings themselves."""
+    keys = {key.casefold(): key for relation in names.relations for key in relation.keys}
+    yield from (Candidate(quoted(key), "shard key") for key in keys.values())
+    yield from (Candidate(quoted(name), "sharding") for name in names.shardings)
 
 
 _TAKES_RELATION: Final = ("from", "join", "table", "into", "lateral")
@@ -270,7 +276,7 @@ def _expression(place: _Place, scope: Scope, names: Names) -> Iterator[Candidate
     yield from _columns(scope, names)
     for item in scope.items:
         yield Candidate(quoted(item.alias), item.relation.name if item.relation else "alias")
-    yield from (Candidate(word, "keyword") for word in vocabulary.CLAUSES)
+    yield from (Candidate(word, "keyword") for word in vocabulary.OPERANDS)
     if place.prefix:
         yield from (Candidate(name, "function") for name in names.functions)
 

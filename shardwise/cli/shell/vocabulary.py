@@ -36,10 +36,22 @@ CLAUSES: Final = (
     *("BETWEEN", "EXISTS", "CASE", "WHEN", "THEN", "ELSE", "END", "DISTINCT", "OVER", "PARTITION BY"),
     *("FILTER", "CAST", "NULL", "TRUE", "FALSE", "LATERAL", "VALUES", "INTERVAL", "ALL", "ROWS BETWEEN"),
 )
-"""What may stand in a query, as it is completed: some are several words."""
+"""What may follow an operand in a query, as it is completed: some are several words."""
+
+OPERANDS: Final = ("CASE", "NOT", "EXISTS", "CAST", "DISTINCT", "SELECT", "NULL", "TRUE", "FALSE", "INTERVAL")
+"""What may stand where a value is expected."""
 
 EXPLAIN_OPTIONS: Final = ("ANALYZE", "ROUTE", "STEPS", "SHARDS", "FORMAT json")
-SHOW_FORMS: Final = ("TABLES", "COLUMNS FROM", "SHARDS", "SHARDINGS", "SOURCES", "ROUTE FOR", "CACHE")
+SHOW_FORMS: Final = (
+    "TABLES",
+    "COLUMNS FROM",
+    "SHARDS",
+    "SHARDINGS",
+    "SOURCES",
+    "ROUTE FOR",
+    "SCOPE",
+    "CACHE",
+)
 
 RESERVED: Final = words(
     """

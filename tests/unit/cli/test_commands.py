@@ -66,6 +66,26 @@ class TestQuery:
         assert ran.text == "n\n100\n"
         assert run("query", "-", stdin=" ").code == 2
 
+    def test_several_statements(self, imported: Path) -> None:
+        ran = run(
+            "query",
+            "-",
+            "-f",
+            "csv",
+            stdin="SELECT 1 AS a; -- ;\nSET SCOPE id = 7;\nSELECT id FROM customers\n",
+        )
+        assert (ran.code, ran.text) == (0, "a\n1\nid\n7\n")
+        ran = run("query", "SELECT 1 AS a;\nSELECT\n oops; SELECT 3")
+        assert (ran.code, ran.text) == (1, "a\n-\n1\n(1 row)\n")
+        assert "   2 |  oops\n     |  ^^^^\n" in ran.err
+        ran = run("query", "-", stdin="SELECT 1;\n.tables\nSELECT 2;")
+        assert (ran.code, ran.text) == (1, "")
+        for more in (["-o", "x.csv"], ["-f", "parquet"], ["-p", "1"]):
+            ran = run("query", "SELECT 1; SELECT 2", *more)
+            assert ran.code == 2
+            assert "is for one statement, the text has 2" in " ".join(ran.err.split())
+        assert not (imported / "x.csv").exists()
+
     def test_rows(self) -> None:
         ran = run("query", "SELECT id FROM customers", "--rows", "2")
         assert ran.text.splitlines()[-1] == "(the first 2 rows; --rows 0 shows all, --format csv writes all)"

@@ -101,11 +101,11 @@ def with_meta(text: str, meta: str, names: Names) -> list[str]:
         ("SELECT * FROM orders JOIN items ON |", ["items.customer_id = orders.customer_id"]),
         ("SELECT * FROM orders JOIN items USING (|", ["customer_id"]),
         # our own statements
-        ("SHOW |", ["TABLES", "COLUMNS FROM", "SHARDS", "SHARDINGS", "SOURCES", "ROUTE FOR"]),
+        ("SHOW |", ["TABLES", "COLUMNS FROM", "SHARDS", "SHARDINGS", "SOURCES", "ROUTE FOR", "SCOPE"]),
         ("show route for or|", ["orders"]),
         ("SHOW ROUTE FOR orders |", ["KEY"]),
         ("SET |", ["SCOPE"]),
-        ("SET SCOPE |", ["by_customer", "shard"]),
+        ("SET SCOPE |", ["id", "customer_id", "by_customer", "shard"]),
         ("SET SCOPE shard IN (|", ["s0", "s1"]),
         ("SET SCOPE shard IN (s0, |", ["s0", "s1"]),
         ("USE |", ["crm"]),
