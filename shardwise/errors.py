@@ -32,6 +32,8 @@ class Reason(StrEnum):
     DEADLINE = "deadline"
     BUDGET = "budget"
     CANCELLED = "cancelled"
+    MEMBER_NAME = "member-name"
+    MEMBERS_NEEDED = "members-needed"
     SCATTER_REFUSED = "scatter-refused"
     SCOPE = "scope"
     INTERNAL = "internal"

@@ -14,12 +14,15 @@ from functools import cached_property
 from itertools import islice
 from typing import Protocol, TypeVar
 
+from sqlglot import exp
+
 from shardwise.catalog.checker import Place, Where, did_you_mean
 from shardwise.catalog.checks import check
+from shardwise.catalog.filling import fills
 from shardwise.catalog.items import Item, ItemKey, item_key, kind_of
-from shardwise.catalog.places import Sharding
+from shardwise.catalog.places import Sharding, checked_members
 from shardwise.catalog.printing import print_catalog, print_lock
-from shardwise.catalog.shardings import ShardingFunction, SlotSet, members
+from shardwise.catalog.shardings import Directory, ShardingFunction, SlotSet, directory, members
 from shardwise.catalog.sources import Members, Options, Secret, Shard, ShardFamily, Source, SourceFamily
 from shardwise.catalog.statements import Dropped, Script, read_script
 from shardwise.catalog.tables import (
@@ -78,6 +81,9 @@ __all__ = [
 MAIN = "main"
 """What the default schema is called."""
 
+SCHEMALESS = frozenset({"sqlite", "parquet"})
+"""Schemes of sources whose tables are in no schema: there a schema is the catalog's own, for naming."""
+
 PARTITIONS_MAX = 20_000
 """More than that on one shard are not there: an INTERVAL without bounds would list 9,999 years."""
 
@@ -111,6 +117,9 @@ class Catalog:
     version: int = 1
     where: InitVar[Where | None] = None
     _where: Where | None = field(init=False, repr=False, default=None)
+    _last_view: tuple[dict[str, tuple[str, ...]], Catalog] | None = field(
+        init=False, repr=False, default=None
+    )
 
     def __post_init__(self, where: Where | None) -> None:
         object.__setattr__(self, "options", Options(self.options))
@@ -159,6 +168,26 @@ class Catalog:
                 return self.sharding_of(found) if isinstance(found, Table) else None
         return None
 
+    def fills(self, table: Table) -> Mapping[str, exp.Expr]:
+        """The constants that columns missing on a partition read as, by folded name (DRIFT FILL)."""
+        if table.drift != "FILL":
+            return {}
+        key = (_fold(table.schema), table.name.casefold())
+        if key not in self._fills:
+            self._fills[key] = fills(table, self.dialect)
+        return self._fills[key]
+
+    def open_sharding(self, table: Table) -> Sharding | None:
+        """The DIRECTORY that says where `table` is, while its members are not known; else None."""
+        if not self._has_directories:
+            return None
+        placement = table.placement
+        if isinstance(placement, Reference):
+            sharding = self._shardings.get(placement.on[0])
+        else:
+            sharding = self.sharding_of(table)
+        return sharding if sharding is not None and not sharding.is_known else None
+
     def relation(self, full_name: str) -> Table | View | None:
         """The table or view by a name that may hold a schema ("crm.contacts")."""
         schema, _, name = full_name.rpartition(".")
@@ -187,15 +216,35 @@ class Catalog:
         """The physical tables of `table` on `shard` that hold any of `slots` (None: all), in slot order.
 
         One name at shard grain; one per slot at slot grain (several slots may share one). A dot in a
-        name parts schema and table. Without a template the name is the table's own, its schema too.
+        name parts schema and table. Without a template the name is the table's own, its schema too where
+        the source can have any.
         """
         if table.named is None:
-            return (table.full_name,)
+            return (self._own_name(table, shard),)
         template = Template.parse(table.named)
         values: dict[str, TemplateValue] = {"table": table.name, "schema": table.schema or "", "shard": shard}
         sharding = self.sharding_of(table)
         if sharding is None or template.variables.isdisjoint(sharding.levels):
             return (template.render(values),)
+        wanted = self._wanted(table, sharding, shard, slots)
+        names = self._names.setdefault((table.named, table.full_name, sharding.name, shard), {})
+        for slot in members(wanted):
+            if slot not in names:
+                names[slot] = template.render(values | sharding.variables(slot))
+        return tuple(dict.fromkeys(names[slot] for slot in members(wanted)))
+
+    def members_on(self, table: Table, shard: str, slots: SlotSet | None = None) -> tuple[str, ...]:
+        """The members of a DIRECTORY that `partitions` has a name for each of, as key texts.
+
+        They are what the rows of each of these physical tables have in their virtual column.
+        """
+        sharding = self.sharding_of(table)
+        if sharding is None or not isinstance(sharding.function, Directory):
+            raise InternalError(f'table "{table.full_name}" has no virtual column')
+        texts = sharding.function.members or ()
+        return tuple(texts[slot] for slot in members(self._wanted(table, sharding, shard, slots)))
+
+    def _wanted(self, table: Table, sharding: Sharding, shard: str, slots: SlotSet | None) -> SlotSet:
         owned = sharding.slots_of(shard)
         wanted = owned if slots is None else owned & slots
         if wanted.bit_count() > PARTITIONS_MAX:
@@ -203,11 +252,19 @@ class Catalog:
                 f'table "{table.full_name}" has more than {PARTITIONS_MAX} partitions on shard "{shard}"',
                 hint="Give the INTERVAL of its sharding bounds: FROM '2024-01-01' TO '2026-12-31'",
             )
-        names = self._names.setdefault((table.named, table.full_name, sharding.name, shard), {})
-        for slot in members(wanted):
-            if slot not in names:
-                names[slot] = template.render(values | sharding.variables(slot))
-        return tuple(dict.fromkeys(names[slot] for slot in members(wanted)))
+        return wanted
+
+    def _own_name(self, table: Table, shard: str) -> str:
+        if table.schema is None or not self.may_lack_schemas:
+            return table.full_name
+        source = self.find_source(self.source_of(shard))
+        return table.name if source is not None and source.scheme in SCHEMALESS else table.full_name
+
+    @cached_property
+    def may_lack_schemas(self) -> bool:
+        """Whether any source is of a kind that has no schemas: tables' own names may differ by shard."""
+        patterns = [item.pattern if isinstance(item, SourceFamily) else item for item in self.items]
+        return any(isinstance(each, Source) and each.scheme in SCHEMALESS for each in patterns)
 
     def is_slot_grain(self, table: Table) -> bool:
         """Whether the physical name depends on the slot."""
@@ -226,9 +283,18 @@ class Catalog:
         """The source of that name, or None."""
         if name not in self._source_cache:
             found = self._sources.get(name)
-            families = (family.find(name) for family in self._source_families)
-            self._source_cache[name] = found or next((each for each in families if each), None)
+            families = (family.find(name) for family in self._fixed_families)
+            found = found or next((each for each in families if each), None)
+            if found is None and self._open_families:  # as many names as anyone asks for: not kept
+                return next((each for each in (f.find(name) for f in self._open_families) if each), None)
+            self._source_cache[name] = found
         return self._source_cache[name]
+
+    def open_family_of(self, source: str) -> SourceFamily | None:
+        """The open family that has a member of that name, or None."""
+        if source in self._sources:
+            return None
+        return next((family for family in self._open_families if family.value_of(source) is not None), None)
 
     def source_url(self, name: str) -> str | None:
         """The URL of a source, its path in one form; quicker than making a member of a family for it."""
@@ -291,6 +357,8 @@ class Catalog:
             found = found or next((each for each in families if each), None)
             if found is None and self.shard_on(name) is None and self.find_source(name):
                 found = Shard(name=name, source=name)
+            if self._open_families and name not in self._sources:
+                return found
             self._shard_cache[name] = found
         return self._shard_cache[name]
 
@@ -353,6 +421,36 @@ class Catalog:
 
     def shardings(self) -> tuple[Sharding, ...]:
         return tuple(self._shardings.values())
+
+    def with_members(self, members: Mapping[str, Iterable[str]]) -> Catalog:
+        """This catalog, for one statement, in which DIRECTORY shardings have these members (as key texts).
+
+        A light view: nothing is checked again but the names, and what was looked up already is shared. Raises
+        as `checked_members` does.
+        """
+        given = {name: tuple(texts) for name, texts in members.items()}
+        before = self._last_view
+        if before is not None and before[0] == given:
+            return before[1]
+        known = {name: checked_members(self.sharding(name), texts) for name, texts in given.items()}
+        listed = {
+            name: replace(self.sharding(name), function=directory(texts)) for name, texts in known.items()
+        }
+        for name in _SHARED:
+            getattr(self, name)  # looked up here, for this view and those to come
+        view = object.__new__(Catalog)
+        view.__dict__.update(self.__dict__)
+        view.__dict__.update(_shardings={**self._shardings, **listed}, _names={}, _last_view=None)
+        object.__setattr__(self, "_last_view", (given, view))
+        return view
+
+    def family_of(self, sharding: Sharding) -> SourceFamily | None:
+        """The open family that the members of a DIRECTORY are sources of; None where they are schemas."""
+        on = Template.parse(sharding.on or "")
+        if on.is_constant:
+            return None
+        name = on.render(dict.fromkeys(on.variables, "a"))
+        return self.open_family_of(name)
 
     # -------------------------------------------------------------- indexes and sequences
 
@@ -468,12 +566,18 @@ class Catalog:
             elif isinstance(item, Table) and not item.is_wildcard:
                 key = (_fold(item.schema), item.name.casefold())
                 lock = locks.get(key)
-                found[key] = _unlocked(item, lock) if lock and item.columns is None else item
+                found[key] = _shown(
+                    _unlocked(item, lock) if lock and item.columns is None else item, self.dialect
+                )
         for key, lock in locks.items():
             table = None if key in found else self.wildcard(lock.name, lock.schema)
             if table is not None:
-                found[key] = _unlocked(table, lock)
+                found[key] = _shown(_unlocked(table, lock), self.dialect)
         return found
+
+    @cached_property
+    def _fills(self) -> dict[tuple[str, str], Mapping[str, exp.Expr]]:
+        return {}
 
     @cached_property
     def _wildcards(self) -> Mapping[str, Table]:
@@ -490,6 +594,14 @@ class Catalog:
     @cached_property
     def _source_families(self) -> tuple[SourceFamily, ...]:
         return self._of(SourceFamily)
+
+    @cached_property
+    def _open_families(self) -> tuple[SourceFamily, ...]:
+        return tuple(family for family in self._source_families if family.members is None)
+
+    @cached_property
+    def _fixed_families(self) -> tuple[SourceFamily, ...]:
+        return tuple(family for family in self._source_families if family.members is not None)
 
     @cached_property
     def _source_cache(self) -> dict[str, Source | None]:
@@ -528,9 +640,32 @@ class Catalog:
         return ranks | {item.name: at for at, item in places if isinstance(item, (Shard, ShardFamily))}
 
     @cached_property
+    def _has_directories(self) -> bool:
+        return any(sharding.is_open for sharding in self._of(Sharding))
+
+    @cached_property
     def _shardings(self) -> Mapping[str, Sharding]:
         return {sharding.name: sharding for sharding in self._of(Sharding)}
 
+
+_SHARED = (
+    "_relations",
+    "_wildcards",
+    "_fills",
+    "_sources",
+    "_source_families",
+    "_open_families",
+    "_fixed_families",
+    "_source_cache",
+    "_shards",
+    "_shards_by_source",
+    "_shard_families",
+    "_shard_cache",
+    "_ranks",
+    "may_lack_schemas",
+    "_has_directories",
+    "dialects",
+)
 
 _TWICE = "Names are compared without regard to letter case; drop the other one, or rename this one"
 
@@ -547,6 +682,25 @@ def _unlocked(table: Table, lock: LockedTable) -> Table:
         primary_key=table.primary_key or lock.primary_key,
         unique=tuple(dict.fromkeys((*table.unique, *lock.unique))),
     )
+
+
+def _shown(table: Table, dialect: str) -> Table:
+    """The table with its virtual columns last, as `SELECT *` shows them, and what may be filled with NULL
+    nullable."""
+    filled = fills(table, dialect)
+    nulls = {name for name, constant in filled.items() if isinstance(constant, exp.Null)}
+    if nulls:
+        columns = (
+            replace(c, nullable=True) if c.name.casefold() in nulls else c for c in table.columns or ()
+        )
+        table = replace(table, columns=tuple(columns))
+    virtual = table.placement.virtual if isinstance(table.placement, Sharded) else ()
+    if not virtual or table.columns is None:
+        return table
+    names = {column.name.casefold() for column in virtual}
+    physical = (column for column in table.columns if column.name.casefold() not in names)
+    more = (replace(column, virtual=True, nullable=False) for column in virtual)
+    return replace(table, columns=(*physical, *more))
 
 
 def _found(item: _N | None, kind: str, name: str, known: Iterable[_N]) -> _N:

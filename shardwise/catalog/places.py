@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby, repeat
+from unicodedata import normalize
 
 from shardwise.catalog.shardings import Directory, Grid, ShardingFunction, SlotSet, full, mask, members
+from shardwise.catalog.sources import member_problem
 from shardwise.catalog.templates import Template, TemplateError, TemplateValue
-from shardwise.errors import CatalogError, NotSupportedError
+from shardwise.errors import CatalogError, DataError, NotSupportedError, Reason
 
 Owners = tuple[tuple[str, SlotSet], ...]
 
@@ -25,8 +27,8 @@ class Sharding:
 
     `levels` name the slot for templates (`AS n`; two for a two-level sharding; "slot" by default).
     The map is `owners` (shard, its slots), or the template `on`; `moved` overrides either. Slots are
-    numbers from 0; a shard may own none. For a DIRECTORY the slots are not numbered: each member is
-    its own, and only a listing knows which there are.
+    numbers from 0; a shard may own none. For a DIRECTORY each member is a slot, numbered by whoever
+    says which members there are (`Catalog.with_members`).
 
     Not slotted: what is computed from the map is kept in the object.
     """
@@ -46,6 +48,11 @@ class Sharding:
     def is_open(self) -> bool:
         """Whether its members are found when they are needed (DIRECTORY)."""
         return isinstance(self.function, Directory)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its slots are known: always, but for a DIRECTORY that nobody has listed."""
+        return not isinstance(self.function, Directory) or self.function.members is not None
 
     def shards(self) -> tuple[str, ...]:
         """The shards that own a slot, in the order of their first slots."""
@@ -74,6 +81,19 @@ class Sharding:
         found = {self.slot_map[slot] for slot in members(slots & self._all_slots)}
         return tuple(sorted((shard for shard in found if shard), key=self._order.__getitem__))
 
+    def member_of(self, shard: str) -> str | None:
+        """The member of a DIRECTORY that a shard of its own is; None if it is no such shard."""
+        template = Template.parse(self.on or "")
+        found = (template.match(shard) or {}).get(self.levels[0])
+        is_one = found is not None and template.render({self.levels[0]: found}) == shard
+        return found if is_one else None
+
+    @property
+    def shards_are_sources(self) -> bool:
+        """Whether each member of a DIRECTORY is a source, and so a shard; not a schema of the one shard
+        `on`."""
+        return self.is_open and not Template.parse(self.on or "").is_constant
+
     def variables(self, slot: int) -> dict[str, TemplateValue]:
         """What templates know of a slot: each level's number or date, by its name."""
         return dict(zip(self.levels, self.function.labels(slot), strict=True))
@@ -89,7 +109,7 @@ class Sharding:
     @cached_property
     def slot_map(self) -> tuple[str | None, ...]:
         """Each slot's shard, None where nothing says (which no checked catalog has)."""
-        if self.is_open:
+        if not self.is_known:
             raise NotSupportedError(
                 f'the members of sharding "{self.name}" are not listed',
                 hint="A DIRECTORY's members are read off its source or files, which this operation cannot do",
@@ -162,3 +182,39 @@ def _joined(ranges: list[range]) -> SlotSet:
     for each in ranges:
         found |= full(len(each)) << each.start
     return found
+
+
+def checked_members(sharding: Sharding, texts: Iterable[str], *, are_shown: bool = True) -> tuple[str, ...]:
+    """The members of a DIRECTORY, each once and in order; DataError for a name that cannot be one.
+
+    Whoever lists members, or takes one out of a statement, has it looked at here: the name becomes part of a
+    path or of a table's name, and two that differ in letter case only are one file on some systems. Names
+    that come of a statement are not `are_shown`: they may be parameters' values.
+    """
+    found = tuple(sorted(set(texts)))
+    folded: dict[str, str] = {}
+    for text in found:
+        problem = member_problem(text)
+        if problem is not None:
+            which = _shown(text) if are_shown else "a value"
+            raise DataError(
+                f'{which} cannot be a member of "{sharding.name}": it {problem}',
+                reason=Reason.MEMBER_NAME,
+                hint="A member is the name of one file, folder or schema, and leads to no other",
+            )
+        other = folded.setdefault(normalize("NFC", text).casefold(), text)
+        if other != text:
+            both = f"{_shown(other)} and {_shown(text)}" if are_shown else "two values"
+            raise DataError(
+                f'{both} cannot both be members of "{sharding.name}": they differ in letter case, or in how '
+                "accents are written, only",
+                reason=Reason.MEMBER_NAME,
+                hint="They are one file on some systems: rename one of them",
+            )
+    return found
+
+
+def _shown(text: str) -> str:
+    """A name for a message: printable, and not endless."""
+    text = f"{text[:60]}…" if len(text) > 60 else text
+    return f'"{text}"' if text.isprintable() else repr(text)

@@ -192,9 +192,35 @@ def _member_of(name: str, template: str, variable: str, members: Members | None)
         return None
 
 
+MEMBER_BYTES_MAX = 200
+"""Longer names are refused: file systems take 255 bytes for a name, what the template adds included."""
+
+
+def member_problem(text: str) -> str | None:
+    """Why `text` cannot be a member of an open family: it becomes part of a path. None if it can.
+
+    >>> member_problem("../etc"), member_problem("acme")
+    ("begins with '.'", None)
+    """
+    if not text:
+        return "is empty"
+    if text.startswith("."):
+        return "begins with '.'"
+    bad = next((each for each in text if each in _UNSAFE), None)
+    if bad is not None:
+        return f"holds {bad!r}"
+    if not text.isprintable():
+        return "holds a character that cannot be printed"
+    if len(text.encode()) > MEMBER_BYTES_MAX:
+        return f"is longer than {MEMBER_BYTES_MAX} bytes"
+    return None
+
+
+_UNSAFE = frozenset("/\\?*[]{}")  # they lead elsewhere in a path, a URL, a pattern of files or a template
+
+
 def _safe_member(text: str) -> str | None:
-    """A member of an open family becomes part of a path: nothing that leads elsewhere."""
-    return None if text.startswith(".") or any(each in text for each in "/\\{}\0") else text
+    return None if member_problem(text) else text
 
 
 def _fill(text: str | None, values: Mapping[str, TemplateValue]) -> str | None:
@@ -205,12 +231,14 @@ def _fill(text: str | None, values: Mapping[str, TemplateValue]) -> str | None:
 class SourceFamily:
     """Many sources by one declaration: name, URL, ZONE and PASSWORD of `pattern` are templates.
 
-    `members` is None for an open family (FOR EACH): its members are found when they are needed.
+    `members` is None for an open family (FOR EACH): its members are found when they are needed, in its folder
+    or by the query `listing`.
     """
 
     pattern: Source
     variable: str
     members: Members | None = None
+    listing: str | None = None
 
     @property
     def name(self) -> str:

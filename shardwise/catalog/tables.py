@@ -14,6 +14,7 @@ class Column:
 
     `default` is SQL text of the table's own dialect. `stored` says how a source without such a type (SQLite)
     holds the values of a date or timestamp; as ISO text if it does not say.
+    A `virtual` one is in no physical table: each row of a member of a DIRECTORY has the member in it.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Column:
     collation: str | None = None
     default: str | None = None
     stored: Stored | None = None
+    virtual: bool = False
 
 
 class Stored(StrEnum):
@@ -111,7 +113,8 @@ Placement = Sharded | ShardedWith | Scattered | Reference | Single
 class Table:
     """A table of the catalog; one named "*" stands for all tables (of `schema`) not declared otherwise.
 
-    `columns` is None until they are known (from the text, the lock file, or read off a source).
+    `columns` is None until they are known (from the text, the lock file, or read off a source). Those that
+    `Catalog.table` gives end with the virtual ones; a declaration's own do not hold them.
     `named` is the template of the physical name, None where it is the table's own name.
     `unique` holds the primary key first (if any), then other unique keys, as column names; a key
     that does not contain the shard key is unique per shard only, unless it is in `unique_across`.

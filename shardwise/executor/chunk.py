@@ -15,6 +15,7 @@ from typing import ClassVar, NamedTuple
 import pyarrow as pa
 
 from shardwise.executor.backends.base import Columns
+from shardwise.executor.conform import Reads
 from shardwise.executor.offload import Answered, Job, Reply, Task
 from shardwise.executor.processes import WorkerLost, WorkerProcess, WorkerProcesses
 from shardwise.executor.reading import Reader, Reading
@@ -165,13 +166,13 @@ class ChunkReading:
         reader = self._reader
         tasks, types = [], {}
         for request in requests:
-            # Plain tuples and texts: a worker knows no plan.
+            # Light tuples and texts: a worker knows no plan.
             tables = tuple(
-                (table, tuple((c.name, c.type, c.stored and str(c.stored)) for c in columns))
-                for table, columns in request.expects
+                Reads(each.table, tuple((c.name, c.type, c.stored and str(c.stored)) for c in each.columns))
+                for each in request.expects
             )
-            for _, columns in tables:
-                for _, declared, _ in columns:
+            for table in tables:
+                for _, declared, _ in table.columns:
                     if declared not in types:
                         types[declared] = reader.normal_type(declared)
             location = reader.pool.location(request.source)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from shardwise.errors import OperationalError, Reason
 from shardwise.executor.backends.base import ReadColumn
+from shardwise.plan.gaps import Gap
 
 _INTEGERS: dict[pa.DataType, tuple[int, int]] = {
     **{pa.type_for_alias(f"int{bits}"): (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32, 64)},
@@ -67,8 +68,29 @@ _WHOLE: Mapping[str, tuple[int, int]] = {
 }
 
 
-Reads = tuple[str, tuple[ReadColumn, ...]]
-"""As `Expected`: a physical table as SQL text, and the columns of it that are read."""
+class Reads(NamedTuple):
+    """As `plan.run.Expected`, which a worker process does without."""
+
+    table: str
+    columns: tuple[ReadColumn, ...]
+    fills: frozenset[str] = frozenset()
+    widens: bool = False
+    absence: str | None = None
+
+
+class Expects(Protocol):
+    """What is asked of `Reads` and `Expected`."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[ReadColumn]: ...
+    @property
+    def fills(self) -> frozenset[str]: ...
+    @property
+    def widens(self) -> bool: ...
+    @property
+    def absence(self) -> str | None: ...
 
 
 class _Request(Protocol):
@@ -77,7 +99,7 @@ class _Request(Protocol):
     @property
     def shard(self) -> str: ...
     @property
-    def expects(self) -> Sequence[Reads]: ...
+    def expects(self) -> Sequence[Expects]: ...
 
 
 class _HasTables(Protocol):
@@ -85,6 +107,7 @@ class _HasTables(Protocol):
 
     def version(self) -> object: ...
     def columns(self, table: str) -> tuple[tuple[str, str], ...]: ...
+    def has_schema(self, name: str) -> bool: ...
 
 
 Suits = Callable[[str, ReadColumn, Callable[[str], str | None]], str | None]
@@ -105,49 +128,79 @@ class KnownTables:
         self._suits = suits
         self._known = _Known(None)
 
-    def check(self, connection: _HasTables, request: _Request, normal: Callable[[str], str | None]) -> None:
-        """Raises for a column that the request reads and that is of another type than declared.
+    def check(
+        self, connection: _HasTables, request: _Request, normal: Callable[[str], str | None]
+    ) -> dict[str, Gap]:
+        """What the request's tables lack and may, by table; raises for what must be as declared.
 
         `normal` gives a type as DuckDB writes it, or None. A table that is missing is left to the request
         itself; not so a column, for SQLite takes the quoted name of one that it has not for a text.
         """
         if not request.expects:
-            return
+            return {}
         known, version = self._known, connection.version()
         if known.version != version:
             known = self._known = _Known(version)
+        gaps: dict[str, Gap] = {}
         for expected in request.expects:
-            table, columns = expected
-            good = known.good.setdefault(table, set())
-            if not good.issuperset(columns) and self._is_there(known, connection, table):
-                self._compare(known.types[table], request.shard, expected, normal)
-                good.update(columns)
+            good = known.good.setdefault(expected.table, set())
+            if good.issuperset(expected.columns) and expected.absence is None:
+                continue
+            gap = self._gap(known, connection, request.shard, expected, normal)
+            good.update(c for c in expected.columns if c[0].casefold() not in gap.missing | gap.narrower)
+            if gap != Gap():
+                gaps[expected.table] = gap.with_(gaps.get(expected.table, gap))
+        return gaps
+
+    def _gap(
+        self,
+        known: _Known,
+        connection: _HasTables,
+        shard: str,
+        expected: Expects,
+        normal: Callable[[str], str | None],
+    ) -> Gap:
+        types = self._types(known, connection, expected.table)
+        if types:
+            return self._compare(types, shard, expected, normal)
+        may_be_absent = expected.absence is not None and types is not None
+        is_absent = may_be_absent and not (expected.absence and connection.has_schema(expected.absence))
+        return Gap(is_whole=is_absent)
 
     @staticmethod
-    def _is_there(known: _Known, connection: _HasTables, table: str) -> bool:
-        """Whether the source has said what the table's columns are."""
+    def _types(known: _Known, connection: _HasTables, table: str) -> Mapping[str, str] | None:
+        """The types of a table's columns; none if there is no such table, None if it does not answer."""
         if table not in known.types:
             try:
                 columns = connection.columns(table)
             except Exception:  # noqa: BLE001  the request meets it too, and says it with its own words
-                return False
+                return None
             if not columns:
-                return False
+                return {}
             known.types[table] = {name.casefold(): type_ for name, type_ in columns}
-        return True
+        return known.types[table]
 
     def _compare(
-        self, types: Mapping[str, str], shard: str, expected: Reads, normal: Callable[[str], str | None]
-    ) -> None:
-        table, columns = expected
-        for column in columns:
+        self, types: Mapping[str, str], shard: str, expected: Expects, normal: Callable[[str], str | None]
+    ) -> Gap:
+        lacking, narrower = set(), set()
+        for column in expected.columns:
             name, declared, _ = column
-            found = types.get(name.casefold())
+            folded = name.casefold()
+            found = types.get(folded)
+            if found is None and folded in expected.fills:
+                lacking.add(folded)
+                continue
             if found is None:
-                raise missing(shard, name, table)
+                raise missing(shard, name, expected.table)
             why = self._suits(found, column, normal)
-            if why is not None:
-                raise drift(shard, name, why, normal(declared) or declared, table=table)
+            if why is None:
+                continue
+            ours = normal(declared) or declared
+            if not expected.widens or not is_wider(ours, why):
+                raise drift(shard, name, why, ours, table=expected.table)
+            narrower.add(folded)
+        return Gap(frozenset(lacking), frozenset(narrower))
 
 
 class _Known:
@@ -157,6 +210,21 @@ class _Known:
         self.version = version
         self.types: dict[str, Mapping[str, str]] = {}
         self.good: dict[str, set[ReadColumn]] = {}
+
+
+def is_wider(wanted: str, given: str) -> bool:
+    """Whether every value of the type `given` is one of `wanted`, and compares there as it should (DRIFT
+    FILL)."""
+    theirs, ours = _DECIMAL.fullmatch(given), _DECIMAL.fullmatch(wanted)
+    if given in _WHOLE:
+        _, high = _WHOLE[given]
+        if ours:
+            return bool(10 ** (int(ours[1]) - int(ours[2])) > high)
+        return wanted == "DOUBLE" and high <= 1 << 53
+    if theirs and ours:
+        whole = int(ours[1]) - int(ours[2]) >= int(theirs[1]) - int(theirs[2])
+        return whole and int(ours[2]) >= int(theirs[2])
+    return (given, wanted) == ("FLOAT", "DOUBLE")
 
 
 def suits(found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
@@ -228,7 +296,7 @@ def missing(shard: str, column: str, table: str) -> OperationalError:
         f'column "{column}" of table "{name}" is missing on shard "{shard}"',
         reason=Reason.SCHEMA_DRIFT,
         shard=shard,
-        hint=CHECK,
+        hint=f"{CHECK}. DRIFT FILL reads a column that is missing as its default",
     )
 
 

@@ -24,6 +24,7 @@ from shardwise.catalog.checker import did_you_mean
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.errors import CatalogError, Error, Reason
 from shardwise.executor import duck, translate
+from shardwise.executor.backends.duckdb import DuckDBConnection
 from shardwise.executor.conform import plain
 from shardwise.executor.direct import Direct
 from shardwise.executor.locals import StoredTable
@@ -119,6 +120,10 @@ class Describer:
         columns = [column.cast(f.type) for column, f in zip(table.columns, schema, strict=True)]
         batches: list[pa.RecordBatch] = pa.Table.from_arrays(columns, schema=schema).to_batches()
         return batches
+
+    def connect(self, sql: str) -> DuckDBConnection:
+        """A connection to the empty tables that `sql`, in logical names, mentions; closed by the caller."""
+        return DuckDBConnection(self._cursor(sql))
 
     def close(self) -> None:
         """Frees the instances."""

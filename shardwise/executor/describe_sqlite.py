@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from shardwise.catalog.checker import did_you_mean
 from shardwise.catalog.model import Catalog, Table, View
-from shardwise.errors import CatalogError, Error, Reason
+from shardwise.errors import CatalogError, Error, InternalError, Reason
 from shardwise.executor import lite
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.connection import bound
@@ -26,7 +26,7 @@ from shardwise.executor.describe import HIDDEN_COLUMNS
 from shardwise.executor.direct_sqlite import SQLiteDirect
 from shardwise.executor.merge_sqlite import declared
 from shardwise.executor.reading import Reader
-from shardwise.executor.rows import RowBatch
+from shardwise.executor.rows import Row, RowBatch
 from shardwise.executor.translate_sqlite import translate
 from shardwise.plan.run import Fragment, Request, Shape
 
@@ -40,6 +40,45 @@ _PARAMETERS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SUFFIX = re.compile(r"(.*):\d+", re.DOTALL)
+
+
+class EmptyTables:
+    """A `SourceConnection` to the catalog's tables, empty: of one statement, whose rows are made at once."""
+
+    def __init__(self, describer: SQLiteDescriber) -> None:
+        self._describer = describer
+        self._rows: list[Row] = []
+
+    def version(self) -> object:
+        return 0
+
+    def columns(self, table: str) -> Columns:
+        return ()
+
+    def has_schema(self, name: str) -> bool:
+        return False
+
+    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
+        return wanted or ()
+
+    def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
+        self._rows = [row for batch in self._describer.batches(sql, params) for row in batch.rows]
+        return wanted or ()
+
+    def fetchmany(self, count: int) -> list[Row]:
+        rows, self._rows = self._rows[:count], self._rows[count:]
+        return rows
+
+    def arrow(
+        self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
+    ) -> pa.RecordBatchReader:
+        raise InternalError("the sqlite dialect's rows are no Arrow")
+
+    def interrupt(self) -> None:
+        """It is over at once."""
+
+    def close(self) -> None:
+        """It holds nothing."""
 
 
 class SQLiteDescriber:
@@ -87,6 +126,10 @@ class SQLiteDescriber:
         with self._lock:
             rows = self._instance(sql).execute(sql, bound(params)).fetchall()
         return [RowBatch(rows, 0)]
+
+    def connect(self, sql: str) -> EmptyTables:
+        """What answers a statement where all tables are empty; closed by the caller."""
+        return EmptyTables(self)
 
     def normal_type(self, type_: str) -> str | None:
         """Types are as they are written."""

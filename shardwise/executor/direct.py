@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shardwise.errors import Error
 from shardwise.executor import duck
-from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.backends.base import MissingSource, SourceConnection
 from shardwise.executor.conform import Conform, drift, widens
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import BATCH_ROWS, Reader, located
@@ -43,15 +43,7 @@ class Direct:
         self._lease: Lease | None = None
         self._connection: SourceConnection | None = None
         with self._located():
-            self._lease = reader.pool.lease(request.source)
-            try:
-                self._connection = self._lease.connect(reader.time_zone)
-                self._lease.tables.check(self._connection, request, reader.normal_type)
-            except BaseException:
-                if self._connection is not None:
-                    self._connection.close()
-                self._lease.release()
-                raise
+            self._open()
 
     @property
     def is_plain(self) -> bool:
@@ -89,6 +81,27 @@ class Direct:
             lease.release()
 
     # -- inside -------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        reader, request = self._reader, self._request
+        try:
+            self._lease = reader.pool.lease(request.source)
+        except MissingSource:
+            empty = reader.empty(request)
+            if empty is None:
+                raise
+            self._connection = empty.connection
+            self._request = request._replace(sql=empty.sql, params=empty.params)
+            return
+        try:
+            self._connection = self._lease.connect(reader.time_zone)
+            gaps = self._lease.tables.check(self._connection, request, reader.normal_type)
+            self._request = request._replace(sql=reader.text(request, gaps)) if gaps else request
+        except BaseException:
+            if self._connection is not None:
+                self._connection.close()
+            self._lease.release()
+            raise
 
     def _fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         connection = self._connection

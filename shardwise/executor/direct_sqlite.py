@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from shardwise.errors import Error
-from shardwise.executor.backends.base import Columns, SourceConnection
+from shardwise.executor.backends.base import Columns, MissingSource, SourceConnection
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import Reader, located
 from shardwise.executor.rows import Row, RowBatch, size_of
@@ -30,10 +30,8 @@ class SQLiteDirect:
         self._lease: Lease | None = None
         self._connection: SourceConnection | None = None
         with self._located():
-            self._lease = reader.pool.lease(request.source)
             try:
-                self._connection = self._lease.connect(reader.time_zone)
-                self._lease.strict.check(self._connection, request)
+                self._open()
             except BaseException:
                 self.close()
                 raise
@@ -78,6 +76,21 @@ class SQLiteDirect:
             connection.close()
         if lease is not None:
             lease.release()
+
+    def _open(self) -> None:
+        reader, request = self._reader, self._request
+        try:
+            self._lease = reader.pool.lease(request.source)
+        except MissingSource:
+            empty = reader.empty(request)
+            if empty is None:
+                raise
+            self._connection = empty.connection
+            self._request = request._replace(sql=empty.sql, params=empty.params)
+            return
+        self._connection = self._lease.connect(reader.time_zone)
+        gaps = self._lease.strict.check(self._connection, request)
+        self._request = request._replace(sql=reader.text(request, gaps))
 
     def _finish(self) -> None:
         if not self._is_over:

@@ -18,6 +18,7 @@ from shardwise.executor.backends.base import Columns, Location, SourceConnection
 from shardwise.executor.backends.sqlite import SQLiteBackend
 from shardwise.executor.cells import Decoder
 from shardwise.executor.conform import KnownTables, Reads
+from shardwise.executor.presence import identity_of
 
 ROWS_MAX = 65_536
 
@@ -100,6 +101,7 @@ class Doing:
     def _rows(self, task: Task) -> list[tuple[Any, ...]] | None:
         """The task's rows as the file has them, None if it is refused."""
         try:
+            identity_of(task.location)  # raises where a member is not there, or is called otherwise
             source = self._backend.open(task.location, SourceOptions())
             try:
                 connection = self._connection = source.connect(self._job.time_zone)

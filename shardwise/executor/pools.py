@@ -6,15 +6,23 @@ Nothing here is made per shard ahead of its turn: a source is opened by the firs
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shardwise.errors import Error, InterfaceError
 from shardwise.executor.backends import backend_of
-from shardwise.executor.backends.base import Backend, Location, OpenSource, SourceConnection, SourceOptions
+from shardwise.executor.backends.base import (
+    Backend,
+    Family,
+    Location,
+    OpenSource,
+    SourceConnection,
+    SourceOptions,
+)
 from shardwise.executor.conform import KnownTables
+from shardwise.executor.presence import Identity, identity_of
 from shardwise.executor.strict import StrictTables
 
 
@@ -26,6 +34,7 @@ class _Entry:
     backend: Backend
     opening: threading.Lock = field(default_factory=threading.Lock)
     source: OpenSource | None = None
+    identity: Identity | None = None
     users: int = 0
     tables: KnownTables = field(init=False)
     strict: StrictTables = field(default_factory=StrictTables)
@@ -75,28 +84,42 @@ class Workers:
 
 
 class SourcePool:
-    """Open sources, at most `open_max` of them idle or not, unless more are in use at once."""
+    """Open sources, at most `open_max` of them idle or not, unless more are in use at once.
+
+    The members of an open family are counted apart, by its own `open_max`. They come and go: each is looked
+    for again at every lease, and a file that is another now is opened anew.
+    """
 
     def __init__(
         self, locate: Callable[[str], Location], options: SourceOptions, *, open_max: int = 64
     ) -> None:
         self._locate = locate
         self._options = options
+        self._member_options = replace(options, threads=1)
         self._open_max = open_max
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._counts: Counter[Family | None] = Counter()
         self._is_closed = False
 
     def lease(self, name: str) -> Lease:
         """The source, opened if it is not open. Raises ours: ShardUnavailable and the like."""
-        entry = self._use(name)
-        try:
-            with entry.opening:
-                if entry.source is None:
-                    entry.source = entry.backend.open(entry.location, self._options)
-        except Exception as error:
+        while True:
+            entry = self._use(name)
+            try:
+                identity = identity_of(entry.location)
+                with entry.opening:
+                    if entry.source is None:
+                        options = self._member_options if entry.location.family else self._options
+                        entry.source, entry.identity = entry.backend.open(entry.location, options), identity
+            except Exception as error:
+                self._forget(name, entry)
+                self._done(name, entry)
+                raise entry.backend.translate_error(error, entry.location) from error
+            if entry.identity == identity:
+                break
+            self._forget(name, entry)
             self._done(name, entry)
-            raise entry.backend.translate_error(error, entry.location) from error
         return Lease(
             entry.backend,
             entry.location,
@@ -140,30 +163,51 @@ class SourcePool:
         location = self._locate(name)
         backend = backend_of(location.scheme, name)
         with self._lock:
-            entry = self._entries.setdefault(name, _Entry(location, backend))
+            if name not in self._entries:
+                self._entries[name] = _Entry(location, backend)
+                self._counts[location.family] += 1
+            entry = self._entries[name]
             entry.users += 1
             self._entries.move_to_end(name)
+            gone = self._evicted(location.family)
+        for each in gone:  # before it is opened itself
+            _close(each)
+        return entry
+
+    def family_of(self, name: str) -> Family | None:
+        """The open family that the source is a member of: how many requests to it may be out at once."""
+        entry = self._entries.get(name)
+        return (entry.location if entry is not None else self._locate(name)).family
+
+    def _forget(self, name: str, entry: _Entry) -> None:
+        """Has the next lease open it again; whoever uses it may go on."""
+        with self._lock:
+            if self._entries.get(name) is entry:
+                self._take_out(name)
+
+    def _take_out(self, name: str) -> _Entry:
+        entry = self._entries.pop(name)
+        self._counts[entry.location.family] -= 1
         return entry
 
     def _done(self, name: str, entry: _Entry) -> None:
         with self._lock:
             entry.users -= 1
-            gone = self._evicted()
-            if entry.users == 0 and self._entries.get(name) is not entry:
+            gone = self._evicted(entry.location.family)
+            if entry.users == 0 and self._entries.get(name) is not entry and entry not in gone:
                 gone.append(entry)
-            elif entry.users == 0 and entry.source is None:
-                del self._entries[name]
         for each in gone:
             _close(each)
 
-    def _evicted(self) -> list[_Entry]:
-        """Takes the least recently used idle ones out while there are too many."""
-        gone: list[_Entry] = []
-        excess = len(self._entries) - self._open_max
-        if excess > 0:
-            idle = [name for name, entry in self._entries.items() if entry.users == 0]
-            gone += [self._entries.pop(name) for name in idle[:excess]]
-        return gone
+    def _evicted(self, family: Family | None) -> list[_Entry]:
+        """Takes the least recently used idle ones of a family (None: of no family) out while there are too
+        many."""
+        excess = self._counts[family] - (family.open_max if family else self._open_max)
+        if excess <= 0:
+            return []
+        of_it = ((name, entry) for name, entry in self._entries.items() if entry.location.family == family)
+        idle = [name for name, entry in of_it if entry.users == 0]
+        return [self._take_out(name) for name in idle[:excess]]
 
 
 def _close(entry: _Entry) -> None:
@@ -213,10 +257,11 @@ class Lease:
 class _Count:
     held: int = 0
     running: int = 0
+    family: Family | None = None
 
 
 class Limits:
-    """How many requests are out, per source and in all the process.
+    """How many requests are out: per source, per open family (not more than may be open), in all the process.
 
     A request *runs* while a thread reads from it, and is *parked* while its stream's queue is full. Where
     all that are held are parked, a starving stream (one that the merge waits for, with no request of its
@@ -228,18 +273,30 @@ class Limits:
         self._lock = threading.Lock()
         self._all = _Count()
         self._sources: dict[str, _Count] = {}
+        self._families: dict[Family, _Count] = {}
         self._waiting: list[Callable[[], None]] = []
 
-    def take(self, source: str, retry: Callable[[], None], *, per_source: int, is_starving: bool) -> bool:
-        """Whether a request may go to `source` now, of which `per_source` may be out at once.
+    def take(
+        self,
+        source: str,
+        retry: Callable[[], None],
+        *,
+        per_source: int,
+        is_starving: bool,
+        family: Family | None = None,
+    ) -> bool:
+        """Whether a request may go to `source` now, of which `per_source` may be out at once, and of all its
+        open `family` not more than may be open.
 
         If not, `retry` is called once when it may.
         """
         with self._lock:
-            count = self._sources.setdefault(source, _Count())
-            pairs = ((count, per_source), (self._all, self._total))
+            count = self._sources.setdefault(source, _Count(family=family))
+            pairs = [(count, per_source), (self._all, self._total)]
+            if family is not None:
+                pairs.append((self._families.setdefault(family, _Count()), family.open_max))
             if all(c.held < limit or (is_starving and c.running == 0) for c, limit in pairs):
-                for c in (count, self._all):
+                for c, _ in pairs:
                     c.held += 1
                     c.running += 1
                 return True
@@ -251,25 +308,31 @@ class Limits:
     def park(self, source: str) -> None:
         """The request's thread does something else; the request stays."""
         with self._lock:
-            for c in (self._sources[source], self._all):
+            for c in self._counts(source):
                 c.running -= 1
         self._changed()
 
     def resume(self, source: str) -> None:
         with self._lock:
-            for c in (self._sources[source], self._all):
+            for c in self._counts(source):
                 c.running += 1
 
     def give_back(self, source: str, *, is_parked: bool = False) -> None:
         """The request is over."""
         with self._lock:
-            count = self._sources[source]
-            for c in (count, self._all):
+            for c in self._counts(source):
                 c.held -= 1
                 c.running -= not is_parked
-            if not count.held:
+            if not self._sources[source].held:
                 del self._sources[source]
         self._changed()
+
+    def _counts(self, source: str) -> Iterator[_Count]:
+        count = self._sources[source]
+        yield count
+        yield self._all
+        if count.family is not None:
+            yield self._families[count.family]
 
     def _changed(self) -> None:
         with self._lock:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shardwise.errors import Error, OperationalError
+from shardwise.errors import Error, InternalError, OperationalError
 from shardwise.executor import rows
-from shardwise.executor.backends.base import Columns, SourceConnection
+from shardwise.executor.backends.base import Columns, MissingSource, SourceConnection
 from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Lease, Limits, SourcePool
+from shardwise.plan.gaps import Gaps
 from shardwise.plan.run import Batch, Request, Run
 from shardwise.plan.statistics import ShardStats
 
@@ -24,6 +25,14 @@ BATCH_ROWS = 16_384
 LIGHT = frozenset(("sqlite",))
 _TRIES = 2
 _RETRY_AFTER_S = 0.1
+
+
+class Empty(NamedTuple):
+    """A connection to the catalog's tables, empty, and the request's statement in the query's own dialect."""
+
+    connection: SourceConnection
+    sql: str
+    params: Mapping[str, Any]
 
 
 class Reader:
@@ -37,14 +46,17 @@ class Reader:
         limits: Limits,
         *,
         normal_type: Callable[[str], str | None],
+        empty: Callable[[Request], Empty] | None = None,
         time_zone: str = "UTC",
     ) -> None:
         self.guard = guard
         self.normal_type = normal_type
+        self._empty = empty
         self.pool = pool
         self.limits = limits
         self.time_zone = time_zone
         self._statistics: dict[str, dict[str, ShardStats]] = {}
+        self._filled: dict[str, dict[str, Gaps]] = {}
         self._run = run
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -68,6 +80,20 @@ class Reader:
         """Whether a worker process can do it: its source is a file that is opened and read in an instant."""
         return self.pool.location(request.source).scheme in LIGHT
 
+    def empty(self, request: Request) -> Empty | None:
+        """What answers for a member that is missing; None where its source must be there."""
+        return self._empty(request) if request.may_be_missing and self._empty is not None else None
+
+    def text(self, request: Request, gaps: Gaps) -> str:
+        """The request's statement, what its tables lack filled; EXPLAIN ANALYZE tells of it."""
+        if not gaps:
+            return request.sql
+        if request.filled is None:
+            raise InternalError("a request whose tables may have gaps has no text for them")
+        with self._lock:
+            self._filled.setdefault(request.fragment, {})[request.shard] = gaps
+        return request.filled(gaps)
+
     def feed(self, request: Request, batch: Batch, seconds: float) -> None:
         """Rows that arrived, `seconds` after whatever came before; raises over a budget."""
         rows, size = batch.num_rows, batch.nbytes
@@ -89,6 +115,11 @@ class Reader:
         """What was moved so far, by fragment and shard."""
         with self._lock:
             return {fragment: dict(shards) for fragment, shards in self._statistics.items()}
+
+    def filled(self) -> dict[str, dict[str, Gaps]]:
+        """What was filled so far, by fragment and shard."""
+        with self._lock:
+            return {fragment: dict(shards) for fragment, shards in self._filled.items()}
 
     def _measure(self, request: Request, rows: int, size: int, seconds: float) -> None:
         shards = self._statistics.setdefault(request.fragment, {})
@@ -141,13 +172,11 @@ class Reading:
 
     def _next(self) -> Batch | None:
         if self._batches is None:
-            self._lease = self._lease or self._reader.pool.lease(self.request.source)
-            self._connection = self._lease.connect(self._reader.time_zone)
-            self._check(self._lease, self._connection)
+            connection, sql = self._connect()
             self._reader.guard.check()
             if self._is_abandoned:
                 return None
-            self._batches = self._opened(self._connection)
+            self._batches = self._opened(connection, sql)
         batch: Batch | None = next(self._batches, None)
         if batch is None:
             self._finish()
@@ -156,14 +185,26 @@ class Reading:
         self._reader.feed(self.request, batch, self._elapsed())
         return batch
 
-    def _check(self, lease: Lease, connection: SourceConnection) -> None:
+    def _connect(self) -> tuple[SourceConnection, str]:
+        """Opens what is to be read, and gives the text for it."""
+        try:
+            lease = self._lease = self._lease or self._reader.pool.lease(self.request.source)
+        except MissingSource:
+            empty = self._reader.empty(self.request)
+            if empty is None:
+                raise
+            self._connection = empty.connection
+            self.request = self.request._replace(params=empty.params)
+            return empty.connection, empty.sql
+        connection = self._connection = lease.connect(self._reader.time_zone)
         if self._schema is None:
-            lease.strict.check(connection, self.request)
+            gaps = lease.strict.check(connection, self.request)
         else:
-            lease.tables.check(connection, self.request, self._reader.normal_type)
+            gaps = lease.tables.check(connection, self.request, self._reader.normal_type)
+        return connection, self._reader.text(self.request, gaps)
 
-    def _opened(self, connection: SourceConnection) -> Iterator[Any]:
-        sql, params = self.request.sql, self.request.params
+    def _opened(self, connection: SourceConnection, sql: str) -> Iterator[Any]:
+        params = self.request.params
         if self._schema is None:
             return rows.batches(connection, sql, params, BATCH_ROWS)
         found = connection.arrow(sql, params, BATCH_ROWS, self._columns)
@@ -230,7 +271,7 @@ def located(error: BaseException, lease: Lease | None, request: Request) -> Erro
     if not isinstance(ours, Error):
         ours = OperationalError(str(ours))
     if isinstance(ours, MisfitError):
-        tables = [table for table, columns in request.expects if any(c.name == ours.column for c in columns)]
+        tables = [e.table for e in request.expects if any(c.name == ours.column for c in e.columns)]
         if len(tables) == 1:
             ours.locate(tables[0].replace('"', ""))
     if ours.shard is None:

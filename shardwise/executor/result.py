@@ -80,6 +80,7 @@ class Result:
         """What was moved so far."""
         return Statistics(
             fragments=self._parts.reader.measured(),
+            filled=self._parts.reader.filled(),
             merge_seconds=0.0 if isinstance(self._merging, Direct | SQLiteDirect) else self._merge_seconds,
             seconds=(self._ended or time.perf_counter()) - self._started,
             rows_out=self._rows_out,

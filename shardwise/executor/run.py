@@ -22,11 +22,11 @@ from shardwise.executor.guard import Guard
 from shardwise.executor.merge import MergeEngine, Merging
 from shardwise.executor.pools import Limits, SourcePool, Workers
 from shardwise.executor.processes import WorkerProcesses
-from shardwise.executor.reading import Reader
+from shardwise.executor.reading import Empty, Reader
 from shardwise.executor.result import Result
 from shardwise.executor.stream import FeedBatches, Fetcher, Stream
 from shardwise.options import Options
-from shardwise.plan.run import Bound, First, Fragment, Merge, Run
+from shardwise.plan.run import Bound, First, Fragment, Merge, Request, Run
 from shardwise.plan.statistics import FirstStats
 
 MORE_THAN_ONE_ROW = (
@@ -114,6 +114,7 @@ class _Statement:
             environment.pool,
             environment.limits,
             normal_type=environment.describer.normal_type,
+            empty=self._empty,
             time_zone=options.time_zone,
         )
         self._fetcher: Fetcher | None = None
@@ -183,6 +184,12 @@ class _Statement:
             return iter(describer.batches(fragment.sql, fragment.params, schema))
 
         return Stream(schema, opened), types
+
+    def _empty(self, request: Request) -> Empty:
+        """What answers for a member of an open family that is not there."""
+        fragment = next(each for each in self._run.plan.fragments if each.name == request.fragment)
+        connection = self._environment.describer.connect(fragment.sql)
+        return Empty(connection, fragment.sql, fragment.params)
 
     def _described(self, fragment: Fragment) -> duck.Columns:
         columns: Any

@@ -254,6 +254,7 @@ class Fetcher:
             lambda: self._unblock(feed),
             per_source=request.at_once if isinstance(request, Chunk) else self._per_source,
             is_starving=is_starving,
+            family=None if isinstance(request, Chunk) else self._reader.pool.family_of(request.source),
         )
         with self._lock:
             feed.is_starting = False

@@ -12,6 +12,7 @@ from shardwise.catalog.sqlite_types import affinity
 from shardwise.executor import lite
 from shardwise.executor.backends.base import SourceConnection
 from shardwise.executor.conform import drift, missing
+from shardwise.plan.gaps import Gap
 from shardwise.plan.run import Expected, ExpectedColumn, Request
 
 _KEYS = re.compile(r"k\(\d+,([^)]*)\)")
@@ -24,27 +25,37 @@ class StrictTables:
     def __init__(self) -> None:
         self._known: tuple[object, dict[str, set[ExpectedColumn]]] = None, {}
 
-    def check(self, connection: SourceConnection, request: Request) -> None:
-        """Raises for a column that the request reads and that is missing or compares otherwise."""
+    def check(self, connection: SourceConnection, request: Request) -> dict[str, Gap]:
+        """What the request's tables lack and may; raises for a column that is missing or compares
+        otherwise."""
         if not request.expects:
-            return
+            return {}
         version = connection.version()
         if self._known[0] != version:
             self._known = version, {}
         _, known = self._known
+        gaps: dict[str, Gap] = {}
         for expected in request.expects:
             good = known.setdefault(expected.table, set())
-            if not good.issuperset(expected.columns):
-                _compare(connection, request.shard, expected)
-                good.update(expected.columns)
+            if good.issuperset(expected.columns) and expected.absence is None:
+                continue
+            gap = _compare(connection, request.shard, expected)
+            good.update(c for c in expected.columns if c.name.casefold() not in gap.missing)
+            if gap != Gap():
+                gaps[expected.table] = gap.with_(gaps.get(expected.table, gap))
+        return gaps
 
 
-def _compare(connection: SourceConnection, shard: str, expected: Expected) -> None:
+def _compare(connection: SourceConnection, shard: str, expected: Expected) -> Gap:
     found = {name.casefold(): type_ for name, type_ in connection.columns(expected.table)}
     if not found:
-        return  # no such table: the request itself says so
+        return Gap(
+            is_whole=expected.absence == ""
+        )  # else the request itself says that there is no such table
     is_strict = _is_strict(connection, expected.table)
-    for column in expected.columns:
+    lacking = ({c.name.casefold() for c in expected.columns} - found.keys()) & expected.fills
+    there = [c for c in expected.columns if c.name.casefold() not in lacking]
+    for column in there:
         theirs, (ours, _) = found.get(column.name.casefold()), _declared(column)
         if theirs is None:
             raise missing(shard, column.name, expected.table)
@@ -53,12 +64,15 @@ def _compare(connection: SourceConnection, shard: str, expected: Expected) -> No
             raise drift(
                 shard, column.name, theirs or "of no type", ours or "of no type", table=expected.table
             )
-    names = [column.name for column in expected.columns]
+    names = [column.name for column in there]
+    if not names:
+        return Gap(frozenset(lacking))
     collations = _collations(connection, expected.table, names)
-    for column, theirs in zip(expected.columns, collations, strict=False):
+    for column, theirs in zip(there, collations, strict=False):
         _, ours = _declared(column)
         if theirs != ours:
             raise drift(shard, column.name, f"COLLATE {theirs}", f"COLLATE {ours}", table=expected.table)
+    return Gap(frozenset(lacking))
 
 
 def _declared(column: ExpectedColumn) -> tuple[str, str]:

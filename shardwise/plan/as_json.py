@@ -89,6 +89,19 @@ def _fragment(
                 shard: {"rows": s.rows, "bytes": s.bytes, "seconds": s.seconds} for shard, s in of.items()
             },
         }
+        filled = stats.filled.get(fragment.name, {})
+        out["statistics"]["filled"] = {
+            shard: [
+                {
+                    "table": table,
+                    "missing": sorted(gap.missing),
+                    "narrower": sorted(gap.narrower),
+                    "is_absent": gap.is_whole,
+                }
+                for table, gap in gaps.items()
+            ]
+            for shard, gaps in filled.items()
+        }
     return out
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shardwise.plan.as_json import explain_json
+from shardwise.plan.gaps import Gap
 from shardwise.plan.nodes import Gather, Node, Raw
 from shardwise.plan.phrases import Phrases, is_renaming
 from shardwise.plan.pushed import pushed
@@ -175,7 +176,22 @@ class _TreeOf:
         )
         if len(of) > len(shards):
             lines.append(f"and {len(of) - len(shards):,} shards that were faster")
-        return lines
+        return lines + labelled([("filled", sentence) for sentence in self._filled(name)])
+
+    def _filled(self, name: str) -> Iterator[str]:
+        """What read as its default, and where: the shards that lack the same in one line."""
+        shards: dict[tuple[str, Gap], list[str]] = {}
+        for shard, gaps in (self.stats.filled.get(name, {}) if self.stats else {}).items():
+            for table, gap in gaps.items():
+                shards.setdefault((table, gap), []).append(shard)
+        for (table, gap), on in shards.items():
+            where = f"{table} on {shard_list(tuple(on))}"
+            if gap.is_whole:
+                yield f"{where} is not there: no rows"
+            if gap.missing:
+                yield f"{where} lacks {', '.join(sorted(gap.missing))}: read as the default"
+            if gap.narrower:
+                yield f"{where} has narrower {', '.join(sorted(gap.narrower))}: widened"
 
     def _answered(self, fragment: Fragment) -> list[str]:
         if self.answers is None:

@@ -17,12 +17,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Column, SlotSet, Table
 from shardwise.catalog.templates import Template
+from shardwise.catalog.types import Family, type_family
 from shardwise.errors import InternalError
+from shardwise.plan.gaps import NO_GAPS, Gap, Gaps
 from shardwise.plan.nodes import Node, Scan
 from shardwise.plan.sql import sqlite
 from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier, name_text
@@ -33,7 +37,9 @@ from shardwise.plan.tree import walk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Syntax:
-    """How a dialect writes what is put together here; `null_of` is a NULL of a declared type.
+    """How a dialect writes what is put together here; `null_of` is a NULL of a declared type, `member` the
+    name of a DIRECTORY's member as a value of its virtual column's type, `default` a constant as one of a
+    type.
 
     `unknown_is_text`: a quoted name that nothing has is a text there, so that a column must not stand alone.
     """
@@ -42,6 +48,8 @@ class Syntax:
     name: Callable[[str], str]
     string: Callable[[str], str]
     null_of: Callable[[str], str]
+    member: Callable[[str, str], str]
+    default: Callable[[exp.Expr, str], str]
     never: str
     unknown_is_text: bool = False
 
@@ -56,23 +64,55 @@ class Syntax:
         return f"{self.name(schema)}.{self.name(table)}" if schema else self.name(table)
 
 
+def duckdb_string(text: str) -> str:
+    """A text as a constant."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 DUCKDB = Syntax(
     text=lambda tree: tree.sql(dialect="duckdb"),
     name=name_text,
-    string=lambda text: "'" + text.replace("'", "''") + "'",
+    string=duckdb_string,
     null_of=lambda of_type: f"CAST(NULL AS {of_type})",
+    member=lambda text, of_type: f"CAST({duckdb_string(text)} AS {of_type})",
+    default=lambda constant, of_type: f"CAST({constant.sql(dialect='duckdb')} AS {of_type})",
     never="FALSE",
 )
+
+
+def sqlite_default(constant: exp.Expr) -> str:
+    """A default as a cell of a file would hold it."""
+    while isinstance(constant, (exp.Cast, exp.Paren)):
+        constant = constant.this
+    if isinstance(constant, exp.Boolean):
+        return str(int(bool(constant.this)))
+    if isinstance(constant, exp.Literal) and constant.is_string:
+        return sqlite.string_text(constant.name)
+    return constant.sql(dialect="sqlite")
+
+
+def _is_whole(of_type: str) -> bool:
+    return type_family(of_type, "duckdb") is Family.INT
+
+
 SQLITE = Syntax(
     text=sqlite.sqlite_text,
     name=sqlite.name_text,
     string=sqlite.string_text,
     null_of=lambda of_type: "NULL",
+    member=lambda text, of_type: text if _is_whole(of_type) else sqlite.string_text(text),
+    default=lambda constant, of_type: sqlite_default(constant),
     never="0",
     unknown_is_text=True,
 )
 SYNTAXES: Mapping[str, Syntax] = {"duckdb": DUCKDB, "sqlite": SQLITE}
 """By the dialect's name, as `Catalog.dialect_of` says it: what the query's dialect becomes there."""
+
+
+def _kept(of_type: str) -> str:
+    """A type of SQLite's that gives a member its affinity and leaves it as it is."""
+    return "INTEGER" if _is_whole(of_type) else "TEXT"
+
 
 OWN: Mapping[str, Syntax] = {
     "duckdb": DUCKDB,
@@ -80,6 +120,7 @@ OWN: Mapping[str, Syntax] = {
         SQLITE,
         text=lambda tree: text_of(tree, "sqlite"),
         null_of=lambda of_type: f"CAST(NULL AS {of_type})" if of_type else "NULL",
+        member=lambda text, of_type: f"CAST({SQLITE.member(text, of_type)} AS {_kept(of_type)})",
     ),
 }
 """Of a query that is in the source's own dialect."""
@@ -133,22 +174,28 @@ class ShardTexts:
         self._parts: list[str | _Reference] = [
             references[int(part)] if i % 2 else part for i, part in enumerate(parts)
         ]
-        self._same = None if any(r.varies for r in references) else self._fill("")
+        self._same = None if any(r.varies for r in references) else self._fill("", NO_GAPS)
 
-    def text(self, shard: str) -> str:
-        """The statement for `shard`."""
-        return self._same if self._same is not None else self._fill(shard)
+    def text(self, shard: str, gaps: Gaps = NO_GAPS) -> str:
+        """The statement for `shard`, whose tables have these gaps."""
+        return self._same if self._same is not None and not gaps else self._fill(shard, gaps)
 
-    def _fill(self, shard: str) -> str:
+    def _fill(self, shard: str, gaps: Gaps) -> str:
         filled = []
         for part in self._parts:
             if isinstance(part, str):
                 filled.append(part)
                 continue
-            names = self._catalog.partitions(part.table, shard, self._slots.get(part.rel))
+            slots = self._slots.get(part.rel)
+            names = self._catalog.partitions(part.table, shard, slots)
             if not self._ctes.isdisjoint(name.casefold() for name in names):
-                return self._without_clashes(names).text(shard)
-            filled.append(part.text(names, shard, self._catalog))
+                return self._without_clashes(names).text(shard, gaps)
+            members = self._catalog.members_on(part.table, shard, slots) if part.virtual else ()
+            arms = tuple(
+                _Arm(name, member, gaps.get(self._syntax.table(name), _WHOLE))
+                for name, member in zip(names, members or [""] * len(names), strict=True)
+            )
+            filled.append(part.text(arms, shard, self._catalog))
         return "".join(filled)
 
     def _without_clashes(self, physical: tuple[str, ...]) -> ShardTexts:
@@ -167,9 +214,23 @@ class ShardTexts:
         return ShardTexts(query, self._catalog, self._slots, self._syntax)
 
 
+class _Arm(NamedTuple):
+    """A physical table, the member that it is of ("" if none), and what it lacks."""
+
+    name: str
+    member: str
+    gap: Gap
+
+
+_WHOLE = Gap()
+
+
 @dataclass(frozen=True)
 class _Reference:
-    """One logical table in the text. `columns` are those that it must give where it is put together."""
+    """One logical table in the text. `columns` are those that it must give where it is put together.
+
+    Hidden columns and the `virtual` ones among `columns` are in no physical table: there they are constants.
+    """
 
     table: Table
     rel: str
@@ -180,30 +241,40 @@ class _Reference:
     varies: bool
     syntax: Syntax
 
-    def text(self, names: tuple[str, ...], shard: str, catalog: Catalog) -> str:
+    @cached_property
+    def virtual(self) -> tuple[Column, ...]:
+        """Columns whose value is the partition's member."""
+        return tuple(column for column in self.columns or () if column.virtual)
+
+    def text(self, arms: tuple[_Arm, ...], shard: str, catalog: Catalog) -> str:
         """The item of FROM with its alias."""
-        if len(names) == 1 and not self.hidden:
-            table = self.syntax.table(names[0])
+        if len(arms) == 1 and not self.hidden and not self.virtual and arms[0].gap == _WHOLE:
+            table = self.syntax.table(arms[0].name)
             is_called_so = not self.is_aliased and table.rpartition(".")[2] == self.alias
             return table if is_called_so else f"{table} AS {self.alias}"
-        arms = " UNION ALL ".join(self._arm(name, shard, catalog) for name in names)
-        return f"({arms or self._empty()}) AS {self.alias}"
+        there = (self._arm(arm, shard, catalog) for arm in arms if not arm.gap.is_whole)
+        return f"({' UNION ALL '.join(there) or self._empty()}) AS {self.alias}"
 
-    def _arm(self, name: str, shard: str, catalog: Catalog) -> str:
-        items = self.select(name)
+    def _arm(self, arm: _Arm, shard: str, catalog: Catalog) -> str:
+        items = ["*"] if self.columns is None else [self._item(arm, each, catalog) for each in self.columns]
         if self.hidden:
             source = catalog.source_of(shard) if "_source" in self.hidden else ""
-            values = {"_shard": shard, "_source": source, "_table": name}
-            string = self.syntax.string
-            constants = ", ".join(f"{string(values[hidden])} AS {hidden}" for hidden in self.hidden)
-            items = f"{items}, {constants}" if items else constants
-        return f"SELECT {items or f'1 AS {NO_COLUMNS}'} FROM {self.syntax.table(name)}"
+            values = {"_shard": shard, "_source": source, "_table": arm.name}
+            items += [f"{self.syntax.string(values[hidden])} AS {hidden}" for hidden in self.hidden]
+        return f"SELECT {', '.join(items) or f'1 AS {NO_COLUMNS}'} FROM {self.syntax.table(arm.name)}"
 
-    def select(self, table: str) -> str:
-        """The columns as a select list."""
-        if self.columns is None:
-            return "*"
-        return ", ".join(self.syntax.column(table, column.name) for column in self.columns)
+    def _item(self, arm: _Arm, column: Column, catalog: Catalog) -> str:
+        """A column of a physical table; or the member, or the default, as one."""
+        syntax, name = self.syntax, column.name.casefold()
+        if column.virtual:
+            return f"{syntax.member(arm.member, column.type)} AS {syntax.name(column.name)}"
+        if name in arm.gap.missing:
+            default = syntax.default(catalog.fills(self.table)[name], column.type)
+            return f"{default} AS {syntax.name(column.name)}"
+        text = syntax.column(arm.name, column.name)
+        if name in arm.gap.narrower:
+            return f"CAST({text} AS {column.type}) AS {syntax.name(column.name)}"
+        return text
 
     def _empty(self) -> str:
         """No partition of the table is here: no rows, of the right types."""
@@ -233,7 +304,7 @@ def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog, syntax
         is_aliased=alias is not None,
         columns=columns,
         hidden=hidden,
-        varies=bool(hidden) or _has_varying_name(found, catalog),
+        varies=bool(hidden) or any(c.virtual for c in columns or ()) or _has_varying_name(found, catalog),
         syntax=syntax,
     )
 
@@ -241,7 +312,7 @@ def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog, syntax
 def _has_varying_name(table: Table, catalog: Catalog) -> bool:
     """Whether the physical name depends on shard or slot."""
     if table.named is None:
-        return False
+        return table.schema is not None and catalog.may_lack_schemas
     return catalog.is_slot_grain(table) or "shard" in Template.parse(table.named).variables
 
 

@@ -273,6 +273,17 @@ cancelled: The statement was cancelled
 Somebody asked for it: `cursor.cancel()`, a closed connection, Ctrl-C.
 -> Run it again.
 
+member-name: A name cannot be a member of an open family
+A member's name becomes part of a path or of a
+schema's name. One that is empty, begins with a dot, holds a slash, a backslash, a brace, `*`, `?`, a bracket
+or an unprintable character, is very long, differs from another in letter case only, or is no value of the
+virtual column's type is refused, in a listing and when a statement names it.
+-> Compare with the member's own name, or rename the file. What is no member does not belong into the folder.
+
+members-needed: The members of an open family are not listed
+The statement does not name its members, and whoever plans has not listed them.
+-> Name the member in the statement, or plan with `Context(members={sharding: names})`.
+
 scatter-refused: The statement goes to several shards, and `scatter` is "refuse"
 The connection or the statement allows only what one shard answers.
 -> Compare the shard key with a value, or allow it: `scatter="allow"`.

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 from shardwise.catalog.tables import Stored
 from shardwise.errors import InternalError, ProgrammingError
+from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.nodes import Node
 from shardwise.plan.route import Note, Route
 
@@ -41,10 +42,19 @@ class ExpectedColumn(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """A physical table that a request reads, as SQL text, and the columns it reads of it."""
+    """A physical table that a request reads, as SQL text, and the columns it reads of it.
+
+    What may be lacking is a gap that `Request.filled` fills, all else an error: columns whose folded names
+    are in `fills`, or whose type only `widens`; the table itself where it is of a member of a DIRECTORY and
+    the schema `absence` is not there either ("": a table is all that the member is; None: the table must be
+    there).
+    """
 
     table: str
     columns: tuple[ExpectedColumn, ...]
+    fills: frozenset[str] = frozenset()
+    widens: bool = False
+    absence: str | None = None
 
 
 class Request(NamedTuple):
@@ -52,6 +62,8 @@ class Request(NamedTuple):
 
     `params` are bound by name: `$p1` in `sql`. The text is right only where the tables are as `expects` says:
     of other types the shard would sort, compare and group otherwise, and nothing in its rows would show it.
+    `may_be_missing`: the source is a member of an open family; where there is none of its name, the answer is
+    that of the fragment's own `sql` over empty tables. `filled` gives the text for tables with gaps.
     """
 
     id: int
@@ -61,6 +73,14 @@ class Request(NamedTuple):
     sql: str
     params: Mapping[str, Any]
     expects: tuple[Expected, ...] = ()
+    may_be_missing: bool = False
+    filled: Callable[[Gaps], str] | None = None
+
+
+class Text(Protocol):
+    """From a shard, and what its tables lack, to the statement's text."""
+
+    def __call__(self, shard: str, gaps: Gaps = NO_GAPS) -> str: ...
 
 
 class Shape(NamedTuple):
@@ -91,18 +111,19 @@ class Fragment:
     params: Mapping[str, Any]
     source_of: Callable[[str], str]
     make_sql: Callable[[], str]
-    make_text: Callable[[], Callable[[str], str]]
+    make_text: Callable[[], Text]
     expects: Callable[[str], tuple[Expected, ...]] = _nothing
     shapes: tuple[Shape, ...] = ()
     params_for: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None
     """From a shard and `params` to what is bound there; None: `params` everywhere."""
+    may_be_missing: bool = False
 
     @cached_property
     def sql(self) -> str:
         return self.make_sql()
 
     @cached_property
-    def text(self) -> Callable[[str], str]:
+    def text(self) -> Text:
         return self.make_text()
 
 
@@ -247,6 +268,8 @@ class Run:
                         if part.params_for is None
                         else part.params_for(shard, part.params),
                         expects=part.expects(shard),
+                        may_be_missing=part.may_be_missing,
+                        filled=partial(part.text, shard),
                     )
 
     def feed(self, request_id: int, batch: Batch) -> None:

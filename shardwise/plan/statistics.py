@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from shardwise.plan.gaps import Gaps
 from shardwise.plan.run import Plan
 
 
@@ -30,7 +31,8 @@ class Statistics:
     """One run of one plan. `fragments` is by fragment, then by shard.
 
     `seconds` is the whole statement's wall time, what ran first included; `merge_seconds` the time in the
-    merge engine, which overlaps with the shards'. `rows_out` are the rows of the answer.
+    merge engine, which overlaps with the shards'. `rows_out` are the rows of the answer. `filled` says, by
+    fragment and shard too, what tables lacked there and was filled (DRIFT FILL).
     """
 
     fragments: Mapping[str, Mapping[str, ShardStats]]
@@ -38,6 +40,7 @@ class Statistics:
     seconds: float
     rows_out: int
     first: tuple[FirstStats, ...] = field(default=())
+    filled: Mapping[str, Mapping[str, Gaps]] = field(default_factory=dict)
 
     @property
     def rows_moved(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -21,7 +22,9 @@ class Context:
     `now` is the statement's one moment, aware of its zone; `user` what `current_user` gives;
     `time_zone` the session's zone (IANA name), in which `current_date` and the like are meant; `schema` where
     names without a schema are looked for before the default one (None: only there); `database` is the
-    catalog's name; `scope` the rows that the statement may see.
+    catalog's name; `scope` the rows that the statement may see; `members` the listed
+    members of DIRECTORY shardings, by sharding, as texts: a statement that does not name its members cannot
+    be planned without (`MembersNeeded`).
     """
 
     now: datetime = field(default_factory=lambda: datetime(1970, 1, 1, tzinfo=UTC))
@@ -30,6 +33,7 @@ class Context:
     scope: Scope = EVERYTHING
     schema: str | None = None
     database: str = "shardwise"
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def value_of(self, call: exp.Expr) -> exp.Expr | None:
         """The constant that a stable function of the duckdb dialect stands for; None if `call` is none.

@@ -322,7 +322,7 @@ def _scan(scan: Scan, catalog: Catalog) -> Distribution:
         return ANYWHERE
     placement = scan.table.placement
     if isinstance(placement, Sharded):
-        return Split(shards, tuple(_scan_keys(scan, placement)))
+        return Split(shards, tuple(_scan_keys(scan, placement, catalog)))
     if isinstance(placement, ShardedWith):
         function = f"with {placement.parent}.{placement.parent_column}".lower()
         key = _plain_key(function, scan, (placement.column,), "orphaned")
@@ -330,11 +330,13 @@ def _scan(scan: Scan, catalog: Catalog) -> Distribution:
     return Copied(shards) if isinstance(placement, Reference) else Split(shards)
 
 
-def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
+def _scan_keys(scan: Scan, placement: Sharded, catalog: Catalog) -> Iterator[Key]:
     """A key whose values are not hashed in one form for all that compare equal is none.
 
-    'A' = 'a' under NOCASE, but they are on two shards.
+    'A' = 'a' under NOCASE, but they are on two shards. A DIRECTORY has no place for NULL: it may be anywhere.
     """
+    nullable = {c.name.lower() for c in scan.table.columns or () if c.nullable}
+    unplaced = nullable if catalog.sharding(placement.sharding).is_open else set()
     for shard_key in placement.keys:
         columns = (c.name.lower() for part in shard_key.parts for c in part.find_all(exp.Column))
         names = tuple(dict.fromkeys(columns))
@@ -343,10 +345,10 @@ def _scan_keys(scan: Scan, placement: Sharded) -> Iterator[Key]:
             shapes = ", ".join(_shape(part, names) for part in shard_key.parts)
             function += f" {'by slot' if shard_key.by_slot else 'of'} {shapes}"
         # The first key places every row; another agrees with it, but cannot where it is NULL.
-        key = _plain_key(function, scan, names, "full" if shard_key is placement.keys[0] else "loose")
+        is_full = shard_key is placement.keys[0] and unplaced.isdisjoint(names)
+        key = _plain_key(function, scan, names, "full" if is_full else "loose")
         if key is not None:
             yield key
-    nullable = {c.name.lower() for c in scan.table.columns or () if c.nullable}
     for unique in global_keys(scan.table, placement):
         # UNIQUE lets NULLs be: SELECT id, count(*) FROM t GROUP BY id has its NULL group on every shard.
         strength: Strength = "loose" if unique.lower() in nullable else "full"

@@ -313,12 +313,15 @@ def _hidden(left: exp.Expr, others: Sequence[exp.Expr], keys: ShardKeys, operato
         if value is None or value.kind not in (Kind.STRING, Kind.TEXT, Kind.NULL):
             return None
         names.add(value.value)
-    if name == "_source" and not keys.sources:
+    if name == "_source" and not keys.sources and not keys.sharding.shards_are_sources:
         return None
+    if name == "_shard" or keys.sharding.shards_are_sources:
+        shards = [shard for shard in names if isinstance(shard, str)]
+    else:
+        shards = [shard for shard, source in keys.sources.items() if source in names]
     slots = 0
-    for shard in keys.sharding.shards():
-        if (shard if name == "_shard" else keys.sources.get(shard)) in names:
-            slots |= keys.sharding.slots_of(shard)
+    for shard in shards:
+        slots |= keys.sharding.slots_of(shard)
     if operator is exp.NEQ:
         return NEVER if None in names else (OnSlots(keys.all & ~slots),)
     return (OnSlots(slots),)

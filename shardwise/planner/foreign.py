@@ -16,8 +16,10 @@ from sqlglot import exp
 
 from shardwise.catalog.model import SlotSet
 from shardwise.errors import InternalError
+from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.nodes import Node
 from shardwise.plan.partitions import SYNTAXES, ShardTexts
+from shardwise.plan.run import Text
 from shardwise.plan.sql import to_query
 from shardwise.planner.agreement import BOUND, ENCODED, KEYS, Agreed, agree
 from shardwise.planner.pass_context import PlanContext
@@ -49,14 +51,14 @@ class Foreign:
     _for_shard: ForShard | None = None
     _known: dict[str, _Statement] = field(default_factory=dict)
 
-    def texts(self, own: Callable[[str], str], for_shard: ForShard | None) -> Callable[[str], str]:
+    def texts(self, own: Text, for_shard: ForShard | None) -> Text:
         """The text for each shard; `own` gives those of the query's dialect, `for_shard` a shard's own
         tree."""
         self._for_shard = for_shard
 
-        def text(shard: str) -> str:
+        def text(shard: str, gaps: Gaps = NO_GAPS) -> str:
             statement = self._statement(shard)
-            return own(shard) if statement is None else statement.texts.text(shard)
+            return own(shard, gaps) if statement is None else statement.texts.text(shard, gaps)
 
         return text
 

@@ -24,6 +24,7 @@ from shardwise.planner.bind.raw import bind_whole
 from shardwise.planner.context import Context
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.firsts import Early, Firsts
+from shardwise.planner.members import place_members
 from shardwise.planner.parameters import Given, Parameters, names_written
 from shardwise.planner.parse import parse
 from shardwise.planner.pass_context import PlanContext
@@ -108,6 +109,8 @@ class Statement:
 
 def make_plan(statement: Statement, params: Given, context: Context, options: Options) -> Plan:
     catalog = statement.planner.catalog
+    if context.members:
+        catalog = catalog.with_members(context.members)
     written = names_written(statement.ast)
     parameters = Parameters(params, written)
     names = Names()
@@ -129,8 +132,10 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
             Note("statement-kept-whole", f"{unmodelled.what} is not modelled: the statement runs as it is")
         )
     parameters.check_all_used()
-    making = _Making(catalog, parameters, names, tuple(notes), options, statement.sql)
-    return making.plan(bound.node, bound.names)
+    placing = PlanContext(catalog=catalog, parameters=parameters.copy(), names=names.copy())
+    root = place_members(bound.node, placing)
+    making = _Making(placing.catalog, parameters, names, tuple(notes), options, statement.sql)
+    return making.plan(root, bound.names)
 
 
 def _bound(binder: Binder, ast: exp.Expr) -> BoundQuery:

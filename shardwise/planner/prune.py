@@ -23,7 +23,7 @@ from sqlglot import exp
 from shardwise.catalog.keys import evaluate
 from shardwise.catalog.model import Sharding, Table
 from shardwise.catalog.shardings import UNKNOWN, Grid, Part, SlotSet, Unknown, Value, canonical, mask
-from shardwise.errors import DataError, Error
+from shardwise.errors import DataError, Error, InternalError
 from shardwise.planner.dialects import find_dialect
 from shardwise.planner.facts import Among, Fact, OnSlots, Rows, Within, between_arms, facts_of
 from shardwise.planner.narrow import Narrowing, narrow
@@ -55,10 +55,8 @@ def slots_of(
     Columns of the scan are `exp.Column`s whose table is `rel`; whatever else stands in a conjunct is
     unknown. `sources` is shard → source, for predicates on `_source`.
     """
-    if sharding.is_open:
-        sharding.function.slots(
-            [UNKNOWN] * sharding.function.arity
-        )  # raises: a DIRECTORY's slots have no numbers
+    if not sharding.is_known:
+        raise InternalError(f'the members of "{sharding.name}" were to be listed before pruning')
     keys = ShardKeys(rel, table, sharding, dialect, sources or {})
     if find_dialect(dialect) is None:
         note = PruneNote(PruneReason.DIALECT, f"predicates in dialect {dialect} do not prune yet")

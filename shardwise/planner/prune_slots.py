@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Sharded
+from shardwise.catalog.model import Sharded, Sharding
 from shardwise.catalog.shardings import full
 from shardwise.plan.nodes import Empty, Filter, Node, Scan
 from shardwise.plan.route import Route
@@ -49,13 +49,18 @@ def _pruned(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
     return scan.but(slots=pruned.slots, route=Route(shards=shards, total=scan.route.total))
 
 
-def asked(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Pruned | None:
-    """The slots that the predicates leave, and why no fewer; None for a table that has no shard key."""
+def asked(
+    scan: Scan, conjuncts: Conjuncts, ctx: PlanContext, sharding: Sharding | None = None
+) -> Pruned | None:
+    """The slots that the predicates leave, and why no fewer; None for a table that has no shard key.
+
+    `sharding` stands for the catalog's own, of the same table.
+    """
     placement = scan.table.placement
     if not isinstance(placement, Sharded):
         return None
     known = tuple(with_values(c, ctx) for c in conjuncts)
-    sharding = ctx.catalog.sharding(placement.sharding)
+    sharding = sharding or ctx.catalog.sharding(placement.sharding)
     sources = {s: ctx.catalog.source_of(s) for s in scan.route.shards} if _names_source(known) else None
     return slots_of(
         known,

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Column
+from shardwise.catalog.templates import Template
+from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.nodes import (
     Cte,
     Gather,
@@ -20,7 +22,7 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.partitions import OWN, SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
-from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan
+from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan, Text
 from shardwise.plan.sql import stream_names, text_of, to_query
 from shardwise.plan.tree import walk
 from shardwise.planner.dialects.sqlite_shapes import shapes
@@ -66,15 +68,15 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     foreign = Foreign(inner, ctx, shown, slots) if catalog.dialects != {catalog.dialect} else None
     syntax = OWN[catalog.dialect]
 
-    def make_text() -> Callable[[str], str]:
+    def make_text() -> Text:
         for_shard = narrowed(inner, catalog, ctx.parameters) if len(gather.shards) > 1 else None
         if for_shard is None:
             text = ShardTexts(query, catalog, slots, syntax).text
         else:
 
-            def text(shard: str) -> str:
+            def text(shard: str, gaps: Gaps = NO_GAPS) -> str:
                 written = to_query(for_shard(shard), _no_leaf, own)
-                return ShardTexts(written, catalog, slots, syntax).text(shard)
+                return ShardTexts(written, catalog, slots, syntax).text(shard, gaps)
 
         return text if foreign is None else foreign.texts(text, for_shard)
 
@@ -89,7 +91,19 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         expects=_expects(inner, catalog),
         shapes=shapes(inner) if catalog.dialect == "sqlite" else (),
         params_for=None if foreign is None else foreign.params,
+        may_be_missing=_may_be_missing(inner, catalog),
     )
+
+
+def _may_be_missing(inner: Node, catalog: Catalog) -> bool:
+    """Whether all that it reads is split over an open family: then a member that is not there has no rows.
+
+    A reference table's rows, or a single one's, are elsewhere too, or lost: of them a missing member is an
+    error.
+    """
+    scans = [node for node in walk(inner) if isinstance(node, Scan)]
+    shardings = [catalog.sharding_of(scan.table) for scan in scans]
+    return bool(scans) and all(each is not None and each.shards_are_sources for each in shardings)
 
 
 def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, ...]]:
@@ -97,16 +111,26 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
     scans = []
     for scan in (node for node in walk(inner) if isinstance(node, Scan)):
         declared = {
-            c.name: ExpectedColumn(c.name, _expected(c, catalog), c.stored) for c in scan.table.columns or ()
+            c.name: ExpectedColumn(c.name, _expected(c, catalog), c.stored)
+            for c in scan.table.columns or ()
+            if not c.virtual
         }
         read = tuple(declared[o.id.name] for o in scan.columns if o.id.name in declared)
-        if read:
-            scans.append((scan, read))
+        absence = _absence(scan, catalog)
+        if read or absence is not None:
+            scans.append((scan, read, frozenset(catalog.fills(scan.table)), absence))
 
     def expects(shard: str) -> tuple[Expected, ...]:
+        dialect = catalog.dialect_of_shard(shard)
         return tuple(
-            Expected(SYNTAXES[catalog.dialect_of_shard(shard)].table(name), read)
-            for scan, read in scans
+            Expected(
+                table=SYNTAXES[dialect].table(name),
+                columns=read,
+                fills=fills,
+                widens=scan.table.drift == "FILL" and dialect == "duckdb",
+                absence=name.rpartition(".")[0] if absence else absence,
+            )
+            for scan, read, fills, absence in scans
             for name in catalog.partitions(scan.table, shard, scan.slots)
         )
 
@@ -118,6 +142,16 @@ def _expected(column: Column, catalog: Catalog) -> str:
     if catalog.dialect == "sqlite" and column.collation:
         return f"{column.type} COLLATE {column.collation}"
     return column.type
+
+
+def _absence(scan: Scan, catalog: Catalog) -> str | None:
+    """Whether a member is a schema (its name, in part) or a table (""); None where it is a source, or none at
+    all."""
+    sharding = catalog.sharding_of(scan.table)
+    if sharding is None or not sharding.is_open or sharding.shards_are_sources:
+        return None
+    schema = (scan.table.named or "").rpartition(".")[0]
+    return schema if sharding.levels[0] in Template.parse(schema).variables else ""
 
 
 def _route(gather: Gather) -> Route:

@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -43,10 +43,11 @@ from shardwise.executor.run import Environment, execute
 from shardwise.options import Options
 from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan
-from shardwise.planner import EVERYTHING, Context, Planner, Scope, Statement, scope_of
+from shardwise.planner import EVERYTHING, Context, MembersNeeded, Planner, Scope, Statement, scope_of
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
 from shardwise.session.learning import learn
+from shardwise.session.listing import Lister
 from shardwise.session.local_names import mentioned
 from shardwise.session.locating import Locator, Secrets
 from shardwise.session.opened import OpenedSource
@@ -91,6 +92,7 @@ class Cluster:
         self, catalog: Catalog, directory: Path, secrets: Secrets | None, options: Mapping[str, Any]
     ) -> None:
         self.declared = catalog
+        self._directory = directory
         self.options = _options(catalog, options)
         self._lock = threading.RLock()
         self._learned: Catalog | None = None
@@ -136,11 +138,20 @@ class Cluster:
             context = self._context(options, scope)
             statement = self._prepare(sql, options, locals)
             self._check_known(statement, is_pinned=scope.is_pinned)
-            return statement.plan(params or None, context=context, options=options)
+            return self._planned(statement, params, context, options)
         except (UnknownName, SQLSyntaxError) as error:
             if error.position is None and error.view is None:
                 self.columns_of(sql, params, options, locals)
             raise
+
+    def _planned(self, statement: Statement, params: Parameters, context: Context, options: Options) -> Plan:
+        """The statement's plan; what it needs of open families' members is listed, once for the statement."""
+        while True:
+            try:
+                return statement.plan(params or None, context=context, options=options)
+            except MembersNeeded as needed:
+                listed = {needed.sharding: self.members(needed.sharding)}
+                context = replace(context, members={**context.members, **listed})
 
     def run(
         self,
@@ -272,7 +283,7 @@ class Cluster:
         """The catalog; columns that neither it nor its lock file knows are read off the sources, once."""
         with self._lock:
             if self._learned is None:
-                self._learned, self._not_learned = learn(self.declared, self.open_source)
+                self._learned, self._not_learned = learn(self.declared, self.open_source, self.members)
             return self._learned
 
     def describer(self, time_zone: str | None = None) -> Describer | SQLiteDescriber:
@@ -283,6 +294,15 @@ class Cluster:
             if zone not in self._describers:
                 self._describers[zone] = _describer(self.catalog, zone)
             return self._describers[zone]
+
+    def members(self, sharding: str) -> tuple[str, ...]:
+        """The members that a DIRECTORY sharding has now, as texts, in order: one listing."""
+        self._check_open()
+        return Lister(self.declared, self._directory, self.open_source, self._rows).members(sharding)
+
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with self.run(sql) as result:
+            return result.fetchall()
 
     def open_source(self, name: str) -> OpenedSource:
         """A source, to look into: closed by the caller."""

@@ -1,86 +1,154 @@
 """Columns that neither the catalog nor its lock file lists, read off the first shard of each table.
 
-Nothing is written. That the other shards are alike is checked when they answer (and by `catalog check`).
+Of an open family a few members are asked, one after another, until one has the table. Nothing is written.
+That the other shards are alike is checked when they answer (and by `catalog check`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shardwise.catalog.model import Catalog, LockedTable, Table
+from shardwise.catalog.templates import Template
 from shardwise.errors import CatalogError, Error
+from shardwise.executor.backends.base import MissingSource
 from shardwise.inspection.physical import PhysicalTable
 from shardwise.session.opened import OpenedSource
 
+MEMBERS_MAX = 8
+"""So many members of an open family are opened at most, to learn its tables' columns."""
+
+Tables = Mapping[str, PhysicalTable]
+
 
 def learn(
-    catalog: Catalog, open_source: Callable[[str], OpenedSource]
+    catalog: Catalog,
+    open_source: Callable[[str], OpenedSource],
+    members: Callable[[str], Sequence[str]],
 ) -> tuple[Catalog, Mapping[str, Error]]:
-    """The catalog with all columns that could be read, `*` expanded; and what failed, by table ("*")."""
+    """The catalog with all columns that could be read, `*` expanded; and what failed, by table ("*").
+
+    `members` lists those of a DIRECTORY sharding.
+    """
+    learning = _Learning(catalog, open_source, members)
     declared = [table for table in catalog.tables() if isinstance(table, Table)]
     unknown = [table for table in declared if table.columns is None]
     failed: dict[str, Error] = {}
     found: list[LockedTable] = []
-    sources: dict[str, Mapping[str, PhysicalTable]] = {}
     taken = {table.full_name.casefold() for table in declared}
-    if catalog.wildcards():
-        taken |= {name.casefold() for table in declared for name in _on_first_shard(catalog, table)}
     for table in (*unknown, *catalog.wildcards()):
         try:
-            there = _tables(catalog, table, open_source, sources)
             if table.is_wildcard:
-                found += _expanded(catalog, table, there, taken)
+                found += learning.expanded(table, taken)
             else:
-                found.append(_read(catalog, table, there))
+                found.append(learning.read(table))
         except Error as error:
             failed[table.full_name.casefold()] = error
     return (replace(catalog.with_(*found), version=catalog.version) if found else catalog), failed
 
 
-def _tables(
-    catalog: Catalog,
-    table: Table,
-    open_source: Callable[[str], OpenedSource],
-    known: dict[str, Mapping[str, PhysicalTable]],
-) -> Mapping[str, PhysicalTable]:
-    """The tables of the source that the first shard of `table` is on."""
-    name = catalog.source_of(catalog.homes(table)[0])
-    if name not in known:
-        with open_source(name) as source:
-            known[name] = source.tables(catalog.dialect)
-    return known[name]
+class _Learning:
+    """What was read off the sources so far; each is opened once."""
 
+    def __init__(
+        self,
+        catalog: Catalog,
+        open_source: Callable[[str], OpenedSource],
+        members: Callable[[str], Sequence[str]],
+    ) -> None:
+        self._catalog = catalog
+        self._open_source = open_source
+        self._members = members
+        self._views: dict[str, Catalog] = {}
+        self._sources: dict[str, Tables] = {}
 
-def _on_first_shard(catalog: Catalog, table: Table) -> tuple[str, ...]:
-    homes = catalog.homes(table)
-    return catalog.partitions(table, homes[0]) if homes else ()
-
-
-def _read(catalog: Catalog, table: Table, there: Mapping[str, PhysicalTable]) -> LockedTable:
-    name = _on_first_shard(catalog, table)[0]
-    physical = there.get(name.casefold())
-    if physical is None:
+    def read(self, table: Table) -> LockedTable:
+        """A table's columns, of its first shard; of an open family the first member that has it."""
+        catalog = self._catalog_of(table)
+        for shard in catalog.homes(table):
+            for name in catalog.partitions(table, shard):
+                physical = self._tables(catalog, shard).get(name.casefold())
+                if physical is not None:
+                    return _locked(self._catalog, table, physical)
+            if catalog is self._catalog:
+                break
+        where = f'shard "{catalog.homes(table)[0]}"' if catalog.homes(table) else "any member"
+        names = catalog.partitions(table, catalog.homes(table)[0]) if catalog.homes(table) else (table.name,)
         raise CatalogError(
-            f'table "{name}" is not on shard "{catalog.homes(table)[0]}", and the catalog does not list the '
-            f'columns of "{table.full_name}"',
+            f'table "{names[0]}" is not on {where}, and the catalog does not list the columns of '
+            f'"{table.full_name}"',
             hint="Correct its name or NAMED, or list its columns",
         )
-    return _locked(catalog, table, physical)
+
+    def expanded(self, wildcard: Table, taken: set[str]) -> list[LockedTable]:
+        """The tables that `*` stands for: all that no other declaration names."""
+        catalog = self._catalog_of(wildcard)
+        for shard in catalog.homes(wildcard):
+            there = self._tables(catalog, shard)
+            others = self._names_of_others(shard)
+            found = []
+            for key, physical in there.items():
+                logical = _logical(catalog, wildcard, shard, physical.name)
+                if logical is None or key in others or logical.full_name.casefold() in taken:
+                    continue
+                taken.add(logical.full_name.casefold())
+                found.append(_locked(catalog, logical, physical))
+            if found or catalog is self._catalog:
+                return found
+        return []
+
+    def _names_of_others(self, shard: str) -> set[str]:
+        """The physical tables that declarations by name have on a shard."""
+        names = set()
+        for table in self._catalog.tables():
+            if isinstance(table, Table):
+                catalog = self._catalog_of(table)
+                if shard in catalog.homes(table):
+                    names |= {name.casefold() for name in catalog.partitions(table, shard)}
+        return names
+
+    def _catalog_of(self, table: Table) -> Catalog:
+        """The catalog, with a few members of the open family that the table is on."""
+        sharding = self._catalog.open_sharding(table)
+        if sharding is None:
+            return self._catalog
+        if sharding.name not in self._views:
+            some = self._members(sharding.name)
+            some = some[:: max(1, -(-len(some) // MEMBERS_MAX))]
+            self._views[sharding.name] = self._catalog.with_members({sharding.name: some})
+        return self._views[sharding.name]
+
+    def _tables(self, catalog: Catalog, shard: str) -> Tables:
+        """The tables of the source that a shard is on; none of a member that has gone meanwhile."""
+        name = catalog.source_of(shard)
+        if name not in self._sources:
+            try:
+                with self._open_source(name) as source:
+                    self._sources[name] = source.tables(catalog.dialect)
+            except MissingSource:
+                if catalog is self._catalog:
+                    raise
+                self._sources[name] = {}
+        return self._sources[name]
 
 
-def _expanded(
-    catalog: Catalog, wildcard: Table, there: Mapping[str, PhysicalTable], taken: set[str]
-) -> list[LockedTable]:
-    """The tables that `*` stands for: all that no other declaration names."""
-    found = []
-    for key, physical in there.items():
-        schema, _, name = physical.name.rpartition(".")
-        table = catalog.wildcard(name, schema or None)
-        if key not in taken and table is not None and table.placement == wildcard.placement:
-            taken.add(key)
-            found.append(_locked(catalog, table, physical))
-    return found
+def _logical(catalog: Catalog, wildcard: Table, shard: str, physical: str) -> Table | None:
+    """The table of the catalog that a physical one on `shard` is, by a wildcard; None if it is none of it."""
+    if wildcard.named is not None:
+        found = Template.parse(wildcard.named).match(physical) or {}
+        table = replace(wildcard, name=found.get("table", ""))
+        names = catalog.partitions(table, shard) if table.name else ()
+        return table if physical.casefold() in (name.casefold() for name in names) else None
+    schema, _, name = physical.rpartition(".")
+    table = replace(wildcard, name=name)
+    if wildcard.schema is None and schema:
+        table = replace(table, schema=schema)
+    resolved = catalog.wildcard(table.name, table.schema)
+    if resolved is None or resolved.placement != wildcard.placement:
+        return None
+    (own,) = catalog.partitions(table, shard)
+    return table if own.casefold() == physical.casefold() else None
 
 
 def _locked(catalog: Catalog, table: Table, physical: PhysicalTable) -> LockedTable:

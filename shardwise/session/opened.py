@@ -11,6 +11,10 @@ from shardwise.executor.pools import Lease
 from shardwise.inspection.physical import PhysicalTable
 from shardwise.inspection.reading import read_tables
 
+_SCHEMAS = (
+    "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal AND database_name = current_database()"
+)
+
 
 class OpenedSource:
     """One connection to a source, of one thread at a time; closed by whoever opened it."""
@@ -42,6 +46,12 @@ class OpenedSource:
     def tables(self, dialect: str = "duckdb") -> Mapping[str, PhysicalTable]:
         """All its tables, by name in lower case, as a catalog of `dialect` has them."""
         return read_tables(self, dialect)
+
+    def schemas(self) -> list[str]:
+        """The names of its schemas; none of a product that has no schemas."""
+        if self.dialect != "duckdb":
+            return []
+        return [str(name) for (name,) in self.rows(_SCHEMAS)]
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
         """Names and types of a table's columns; none if there is no such table."""

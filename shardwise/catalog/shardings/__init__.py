@@ -39,7 +39,15 @@ from shardwise.catalog.shardings.partitions import (
     mod,
     range_,
 )
-from shardwise.catalog.shardings.values import KEY_FAMILIES, Label, Value, canonical, key_bytes, key_text
+from shardwise.catalog.shardings.values import (
+    KEY_FAMILIES,
+    Label,
+    Value,
+    canonical,
+    key_bytes,
+    key_text,
+    reads_back,
+)
 
 __all__ = [
     "HASHES",
@@ -77,6 +85,7 @@ __all__ = [
     "members",
     "mod",
     "range_",
+    "reads_back",
     "ring",
     "two_level",
 ]

@@ -14,8 +14,18 @@ from shardwise.catalog.shardings.base import (
     SlotSet,
     Unknown,
     full,
+    mask,
 )
-from shardwise.catalog.shardings.values import Kind, Label, Value, alike, comparable, kind, sql_literal
+from shardwise.catalog.shardings.values import (
+    Kind,
+    Label,
+    Value,
+    alike,
+    comparable,
+    key_text,
+    kind,
+    sql_literal,
+)
 from shardwise.errors import CatalogError, NotSupportedError
 
 
@@ -150,28 +160,77 @@ class Exceptions(OneColumn):
 class Directory(OneColumn):
     """DIRECTORY: each value is its own slot, and the sources say which there are.
 
-    It is read, compared and written back; to route by it is not supported yet.
+    `members` are the key texts (`key_text`) of those that are known, slot i the i-th: all that a listing
+    found, or those that a statement names. None while nobody has said: then a key cannot be placed.
+    A NULL may be on any slot, for no member is called so.
     """
+
+    members: tuple[str, ...] | None = None
+    _slots: dict[str, int] = field(init=False, repr=False, compare=False)
+    _maps: dict[Kind, tuple[Any, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_slots", {text: slot for slot, text in enumerate(self.members or ())})
+        object.__setattr__(self, "_maps", {})
 
     @property
     def size(self) -> int:
-        """0: its slots are not numbered."""
-        return 0
+        """How many members are known."""
+        return len(self.members or ())
+
+    @property
+    def is_ordered(self) -> bool:
+        """A range leaves the members in it."""
+        return True
 
     def _place(self, value: Value) -> int | None:
-        raise self._not_yet()
+        self._listed()
+        if value is None:
+            return None
+        return self._slots.get(key_text(value))
 
     def slots(self, key: Sequence[Part]) -> SlotSet:
-        raise self._not_yet()
+        if key[0] is None:
+            self._listed()
+            return full(self.size)
+        return OneColumn.slots(self, key)
 
     def _range(self, part: Between) -> SlotSet:
-        raise self._not_yet()
-
-    def _not_yet(self) -> NotSupportedError:
-        return NotSupportedError(
-            "tables sharded by DIRECTORY cannot be queried yet",
-            hint="Use LIST with the tenants named, until directories are supported",
+        end = part.low if part.low is not None else part.high
+        if end is None:
+            return full(self.size)
+        wanted = kind(end)
+        low, high = (None if bound is None else comparable(bound) for bound in (part.low, part.high))
+        return mask(
+            slot
+            for slot, value in enumerate(self._like(wanted))
+            if (low is None or low <= value)
+            and (high is None or value < high or (value == high and not part.high_open))
         )
+
+    def _like(self, wanted: Kind) -> tuple[Any, ...]:
+        """The members as they compare with keys of a kind."""
+        found = self._maps.get(wanted)
+        if found is None:
+            found = self._maps[wanted] = tuple(alike(text, wanted) for text in self._listed())
+        return found
+
+    def slots_only(self, values: Sequence[Value]) -> SlotSet:
+        """Each member's own slot holds nothing but it."""
+        found = (self._slots.get(key_text(value)) for value in values if value is not None)
+        return mask(slot for slot in found if slot is not None)
+
+    def labels(self, slot: int) -> tuple[Label, ...]:
+        """The member's text."""
+        return (self._listed()[slot],)
+
+    def _listed(self) -> tuple[str, ...]:
+        if self.members is None:
+            raise NotSupportedError(
+                "the members of a DIRECTORY are not listed",
+                hint="They are read off its source or files, which this operation cannot do",
+            )
+        return self.members
 
 
 def two_level(outer: ShardingFunction, inner: ShardingFunction) -> Grid:
@@ -184,6 +243,6 @@ def exceptions(function: ShardingFunction, placed: Sequence[Value]) -> Exception
     return Exceptions(function, tuple(placed))
 
 
-def directory() -> Directory:
-    """DIRECTORY."""
-    return Directory()
+def directory(members: Sequence[str] | None = None) -> Directory:
+    """DIRECTORY, with the members that are known."""
+    return Directory(None if members is None else tuple(members))

@@ -192,6 +192,27 @@ def key_text(value: Value) -> str:
             raise DataError("NULL has no text")
 
 
+def reads_back(text: str, family: Family) -> bool:
+    """Whether `text` is the `key_text` of some key of a family: '7' of an INT, '07' of none.
+
+    >>> reads_back("7", Family.INT), reads_back("07", Family.INT)
+    (True, False)
+    """
+    try:
+        match family:
+            case Family.TEXT:
+                return True
+            case Family.INT:
+                return text.isascii() and key_text(int(text)) == text
+            case Family.DATE:
+                return key_text(date.fromisoformat(text)) == text
+            case Family.UUID:
+                return key_text(UUID(text)) == text
+    except ValueError:
+        pass
+    return False
+
+
 def key_bytes(value: Value) -> bytes:
     """The bytes of a key: its text in UTF-8, a BLOB as it is."""
     if isinstance(value, str):

@@ -8,21 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from shardwise.errors import Error
+from shardwise.errors import Error, ShardUnavailable
+
+
+class MissingSource(ShardUnavailable):
+    """There is no such file or folder. Of a member of an open family that is no error: it has no rows."""
+
+
+class Family(NamedTuple):
+    """An open family of sources: its name, how many members may be open at once, and the folder that is there
+    even if no member is ("" for the root, None for servers)."""
+
+    name: str
+    open_max: int
+    folder: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where a source is: its name in the catalog, its URL with absolute paths, its `WITH` options."""
+    """Where a source is: its name in the catalog, its URL with absolute paths, its `WITH` options.
+
+    `family` is set for a member of an open family.
+    """
 
     source: str
     url: str
     options: Mapping[str, str] = field(default_factory=dict)
     password: str | None = field(default=None, repr=False)
+    family: Family | None = None
 
     @property
     def scheme(self) -> str:
@@ -66,6 +83,9 @@ class SourceConnection(Protocol):
     def columns(self, table: str) -> Columns:
         """A physical table's columns and what the product says of their types; none if there is no such
         table. `table` is SQL text. What is said is for the backend's `suits`."""
+
+    def has_schema(self, name: str) -> bool:
+        """Whether there is a schema of that name."""
 
     def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         """The names and types of a statement's columns, before rows are asked for; raises what is wrong."""

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from shardwise.errors import Error, OperationalError, Reason, ShardUnavailable
 from shardwise.executor import duck, translate
-from shardwise.executor.backends.base import Columns, Location, ReadColumn, SourceOptions
+from shardwise.executor.backends.base import Columns, Location, MissingSource, ReadColumn, SourceOptions
 from shardwise.executor.conform import suits
 
 
@@ -50,6 +50,9 @@ def _spill_root(parent: str | None) -> str:
     return root
 
 
+_SCHEMA = "SELECT 1 FROM duckdb_schemas() WHERE schema_name = ? AND database_name = current_database()"
+
+
 class DuckDBConnection:
     """A cursor of a source's instance."""
 
@@ -60,7 +63,15 @@ class DuckDBConnection:
         return 0  # nobody else can write to the file while it is open
 
     def columns(self, table: str) -> Columns:
-        return duck.bound(self._con, f"SELECT * FROM {table}")
+        try:
+            return duck.bound(self._con, f"SELECT * FROM {table}")
+        except duckdb.CatalogException as error:
+            if "does not exist" in str(error):
+                return ()
+            raise
+
+    def has_schema(self, name: str) -> bool:
+        return bool(self._con.execute(_SCHEMA, [name]).fetchall())
 
     def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         return duck.bound(self._con, sql, params)
@@ -111,7 +122,7 @@ class DuckDBBackend:
         path = Path(location.path)
         if not path.is_file():
             what = "is a directory" if path.is_dir() else "does not exist"
-            raise ShardUnavailable(
+            raise (ShardUnavailable if path.exists() else MissingSource)(
                 f'source "{location.source}": file "{path}" {what}',
                 hint="Check the source's URL in the catalog; opening never makes a file",
             )
@@ -135,7 +146,8 @@ def translate_error(error: BaseException, location: Location) -> Error:
     where = f'source "{location.source}"'
     for pattern, what, hint in _UNAVAILABLE:
         if pattern.search(engine.message):
-            return ShardUnavailable(f'{where}: file "{location.path}" {what}', hint=hint)
+            kind = MissingSource if what == "does not exist" else ShardUnavailable
+            return kind(f'{where}: file "{location.path}" {what}', hint=hint)
     if engine.kind in ("IO", "Serialization", "FATAL", "Connection") or "orrupt" in engine.message:
         return ShardUnavailable(f"{where} cannot be read: {engine.message}", hint="Check the file")
     ours = translate.translate(error)

@@ -317,7 +317,8 @@ def _scan_of(binder: Binder, table: Table, name: str, position: Position | None)
         for name in HIDDEN
         if name not in {c.name.lower() for c in table.columns}
     )
-    homes = binder.catalog.homes(table)
+    # Where the members of a DIRECTORY are not known yet, the route is empty until `place_members` fills it.
+    homes = () if binder.catalog.open_sharding(table) else binder.catalog.homes(table)
     route = Route(shards=homes, total=len(homes))
     return Scan(table=table, rel=rel, columns=columns + hidden, route=route)
 

@@ -25,7 +25,7 @@ from shardwise.catalog.shardings import (
     range_,
     two_level,
 )
-from shardwise.errors import NotSupportedError
+from shardwise.errors import InternalError
 from shardwise.planner.prune import Narrowing, PruneReason, narrow, slots_of
 
 
@@ -328,7 +328,14 @@ def test_long_and_deep_predicates() -> None:
     assert after is not deep
 
 
-def test_directories_do_not_prune_yet() -> None:
-    by = Sharding(name="f", function=directory(), on="s")
-    with pytest.raises(NotSupportedError):
-        slots_of(parse("t.k = 1"), rel="t", table=BY_K, sharding=by)
+def test_a_directory_prunes_once_its_members_are_known() -> None:
+    by = Sharding(name="f", function=directory(("1", "2", "3")), on="s")
+    assert slots_of(parse("t.k = 2"), rel="t", table=BY_K, sharding=by).slots == 0b010
+    assert slots_of(parse("t.k <> 2"), rel="t", table=BY_K, sharding=by).slots == 0b101
+    assert slots_of(parse("t.k >= 2"), rel="t", table=BY_K, sharding=by).slots == 0b110
+    assert slots_of(parse("t.k IN (3, 4)"), rel="t", table=BY_K, sharding=by).slots == 0b100
+    assert slots_of(parse("t.k IS NULL"), rel="t", table=BY_K, sharding=by).slots == 0b111
+    with pytest.raises(InternalError):
+        slots_of(
+            parse("t.k = 1"), rel="t", table=BY_K, sharding=Sharding(name="f", function=directory(), on="s")
+        )

@@ -42,6 +42,9 @@ class SQLiteConnection:
     def columns(self, table: str) -> Columns:
         return columns_of(self._file, *lite.unquoted(table))
 
+    def has_schema(self, name: str) -> bool:
+        return name == "main"
+
     def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         """Starts the statement. `execute` or `arrow` goes on with it, if it is asked for the same."""
         columns = self._start(sql, params, wanted)

@@ -16,7 +16,7 @@ from shardwise.errors import (
     ShardUnavailable,
 )
 from shardwise.executor import lite
-from shardwise.executor.backends.base import Location
+from shardwise.executor.backends.base import Location, MissingSource
 
 
 class Passing(ShardUnavailable):
@@ -42,7 +42,7 @@ def translate_error(error: BaseException, location: Location) -> Error:
     path = path_of(location)
     file = f'{where}: file "{path}"'
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return ShardUnavailable(f"{file} does not exist", hint=_URL)
+        return MissingSource(f"{file} does not exist", hint=_URL)
     if isinstance(error, OSError):
         return ShardUnavailable(f"{file} cannot be reached: {error.strerror}", hint=_URL)
     if isinstance(error, OverflowError):
@@ -103,7 +103,7 @@ def _not_readable(file: str, path: str, engine: lite.EngineError) -> Error:
     if Path(path).is_dir():
         return ShardUnavailable(f"{file} is a directory", hint=_URL)
     if not os.path.lexists(path):
-        return ShardUnavailable(f"{file} does not exist", hint=_URL)
+        return MissingSource(f"{file} does not exist", hint=_URL)
     if not os.access(path, os.R_OK):
         return ShardUnavailable(f"{file} may not be read by this user", hint="Give it the permission to read")
     if Path(f"{path}-wal").exists() and engine.is_code("SQLITE_CANTOPEN"):
