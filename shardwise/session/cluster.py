@@ -235,11 +235,12 @@ class Cluster:
     def explain_sources(self, plan: Plan) -> Mapping[tuple[str, str], str]:
         """Each source's own EXPLAIN of its fragment, by fragment and shard."""
         texts = {}
-        for fragment in plan.fragments:
-            for shard in fragment.route.shards:
-                with self.open_source(fragment.source_of(shard)) as source:
-                    rows = source.rows(f"EXPLAIN {fragment.text(shard)}", fragment.params)
-                texts[fragment.name, shard] = "\n".join(str(row[-1]).rstrip() for row in rows)
+        for request in plan.start().ready():
+            is_sqlite = self.catalog.dialect_of_shard(request.shard) == "sqlite"
+            plan_words = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"  # SQLite's own EXPLAIN is byte code
+            with self.open_source(request.source) as source:
+                rows = source.rows(f"{plan_words} {request.sql}", request.params)
+            texts[request.fragment, request.shard] = "\n".join(str(row[-1]).rstrip() for row in rows)
         return texts
 
     def connect(

@@ -6,7 +6,7 @@ import pytest
 
 from shardwise.planner import OPTIONAL
 from tests.oracle.cases import Case, read
-from tests.oracle.cluster import Grain, sizes
+from tests.oracle.cluster import Files, Grain, sizes
 from tests.oracle.compare import difference
 from tests.oracle.harness import Stage, report, run, run_case
 from tests.oracle.tpch import world
@@ -41,3 +41,9 @@ def test_no_pass_is_needed_to_be_right(stage: Stage, tpch: World, query: str, wi
     actual = run(stage.connection(tpch, 3, "shard", (without,)), case.sql)
     problem = difference(actual, expected, ordered=case.ordered, order_keys=case.order_keys)
     report(problem, case.sql, 3, "shard", actual, expected, f", without {without}")
+
+
+@pytest.mark.parametrize(("shards", "files"), [(3, "sqlite"), (2, "mixed")])
+@pytest.mark.parametrize("query", CASES)
+def test_on_files(stage: Stage, tpch: World, query: str, shards: int, files: Files) -> None:
+    run_case(stage, tpch, CASES[query], shards, "shard", files)

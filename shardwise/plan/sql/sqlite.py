@@ -65,6 +65,16 @@ def sqlite_text(query: exp.Expr) -> str:
 
 _t = sqlite_text
 
+_OVER = "over"
+_HOLE = "\ue000"
+HOLE = exp.Column(this=exp.Identifier(this=_HOLE, quoted=True))
+"""Stands for an expression in a text that is made once and written over many."""
+
+
+def over(expr: exp.Expr, text: str) -> exp.Expr:
+    """A text, made of an expression with `HOLE` in it, over `expr`: a small tree, whatever the text says."""
+    return exp.Anonymous(this=_OVER, expressions=[expr, exp.Literal.string(text)])
+
 
 def _list(expressions: list[exp.Expr]) -> str:
     return ", ".join(map(_t, expressions))
@@ -232,6 +242,9 @@ def _in(node: exp.Expr) -> str:
 
 
 def _call(node: exp.Expr) -> str:
+    if node.name == _OVER:
+        expr, text = node.expressions
+        return str(text.name).replace(f'"{_HOLE}"', _t(expr))
     return f"{node.name}({_list(node.expressions)})"
 
 

@@ -93,9 +93,7 @@ class _Column:
 
     @property
     def check(self) -> exp.Expr:
-        found = check(self._column.copy(), self.type, self.raw)
-        assert found is not None
-        return found
+        return check(self._column.copy(), self.type, self.raw)
 
 
 def _raw(writer: Writer, expr: exp.Expr, kept: Collection[ColumnId]) -> _Column | None:

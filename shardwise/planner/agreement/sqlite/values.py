@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from sqlglot import exp
 
 from shardwise.plan.nodes import ColumnId
+from shardwise.plan.sql import sqlite
 from shardwise.planner.agreement.sqlite.make import (
     NULL,
     between,
@@ -70,30 +72,51 @@ def value(column: exp.Expr, type_: Type, raw: Raw | None) -> exp.Expr:
     """The canonical value of a column."""
     if raw is None:
         return column
-    if raw.stored is not None:
-        return as_text(column, raw)
-    slow = _slow(column, type_.name, raw)
-    made = case(*_fast(column, type_), (is_null(column), NULL()), default=slow)
-    return binary(made) if type_.family is Family.TEXT else made
+    return sqlite.over(column, _stored_text(raw) if raw.stored is not None else _value_text(type_, raw))
 
 
-def check(column: exp.Expr, type_: Type, raw: Raw | None) -> exp.Expr | None:
-    """TRUE, or the error, of a column's value that is not NULL; None where there is nothing to check."""
-    if raw is None:
-        return None
-    slow = is_not_null(_slow(column, type_.name, raw))
-    return case(*((condition, integer(1)) for condition, _ in _fast(column, type_)), default=slow)
+def check(column: exp.Expr, type_: Type, raw: Raw) -> exp.Expr:
+    """TRUE, or the error, of a column's value that is not NULL."""
+    return sqlite.over(column, _check_text(type_, raw))
 
 
 def as_text(column: exp.Expr, raw: Raw) -> exp.Expr:
-    """A date or time that is held as a number, as text. Whole numbers of the years 1 to 9999 SQLite
-    counts."""
+    """A date or time that is held as a number, as text."""
+    return sqlite.over(column, _stored_text(raw))
+
+
+# ------------------------------------------------------------------ as text, each once
+
+
+@lru_cache(maxsize=4096)
+def _value_text(type_: Type, raw: Raw) -> str:
+    column = sqlite.HOLE
+    slow = _slow(column, type_.name, raw)
+    made = case(*_fast(column, type_), (is_null(column.copy()), NULL()), default=slow)
+    return sqlite.sqlite_text(binary(made) if type_.family is Family.TEXT else made)
+
+
+@lru_cache(maxsize=4096)
+def _check_text(type_: Type, raw: Raw) -> str:
+    column = sqlite.HOLE
+    slow = is_not_null(_slow(column, type_.name, raw))
+    made = case(*((condition, integer(1)) for condition, _ in _fast(column, type_)), default=slow)
+    return sqlite.sqlite_text(made)
+
+
+@lru_cache(maxsize=4096)
+def _stored_text(raw: Raw) -> str:
+    return sqlite.sqlite_text(_counted_value(sqlite.HOLE, raw))
+
+
+def _counted_value(column: exp.Expr, raw: Raw) -> exp.Expr:
+    """SQLite itself counts whole numbers of the years 1 to 9999."""
     assert raw.stored is not None
     slow = _slow(column, raw.stored, raw)
     of_type, _, unit = raw.stored.partition(" ")
     per_second = _PER_SECOND.get(unit)
     if per_second is None:
-        return case((is_null(column), NULL()), default=slow)
+        return case((is_null(column.copy()), NULL()), default=slow)
     low, high = (second * per_second for second in _SECONDS)
     is_near = both(
         is_storage(column.copy(), "integer"),
@@ -109,7 +132,7 @@ def as_text(column: exp.Expr, raw: Raw) -> exp.Expr:
         fraction = exp.Mul(this=rest.copy(), expression=integer(1_000_000 // per_second))
         seconds = call("datetime", whole, string("unixepoch"))
         made = exp.DPipe(this=seconds, expression=call("printf", string(".%06d"), fraction))
-    return case((is_near, made), (is_null(column), NULL()), default=slow)
+    return case((is_near, made), (is_null(column.copy()), NULL()), default=slow)
 
 
 _PER_SECOND: Final = {"EPOCH SECONDS": 1, "EPOCH MILLISECONDS": 1_000, "EPOCH MICROSECONDS": 1_000_000}
