@@ -21,7 +21,7 @@ import duckdb
 import pyarrow as pa
 
 from shardwise.catalog.checker import did_you_mean
-from shardwise.catalog.model import Catalog, Table, View
+from shardwise.catalog.model import MAIN, Catalog, Table, View
 from shardwise.errors import CatalogError, Error, Reason
 from shardwise.executor import duck, translate
 from shardwise.executor.backends.duckdb import DuckDBConnection
@@ -34,6 +34,8 @@ from shardwise.plan.run import Fragment, Request
 HIDDEN_COLUMNS = ("_shard", "_source", "_table")
 _CACHE_MAX = 512
 _DESCRIBE = "DESCRIBE "
+_CATALOGS = ("table_catalog", "constraint_catalog", "catalog_name")
+_CATALOG_COLUMNS = (*_CATALOGS, "unique_constraint_catalog", "default_collate_catalog")
 
 
 class Describer:
@@ -46,6 +48,8 @@ class Describer:
         )
         self._lock = threading.Lock()
         self._instances: dict[bool, _Empty] = {}
+        self._whole: _Empty | None = None
+        self._information: dict[str, pa.Table] = {}
         self._described: OrderedDict[object, duck.Columns] = OrderedDict()
         self._fields: dict[str, pa.DataType | None] = {}
         self._normal: dict[str, str | None] = {}
@@ -125,12 +129,49 @@ class Describer:
         """A connection to the empty tables that `sql`, in logical names, mentions; closed by the caller."""
         return DuckDBConnection(self._cursor(sql))
 
+    def information(self, name: str, locals: Mapping[str, Any]) -> pa.Table:  # noqa: A002
+        """What DuckDB's information_schema says of the catalog's tables and views, and of local ones."""
+        with self._lock:
+            if not locals and name in self._information:
+                return self._information[name]
+            if self._whole is None:
+                self._whole = _Empty(self._catalog, self._settings, has_hidden=False, with_keys=True)
+            self._whole.add_all()
+            con = self._whole.cursor(None)
+        try:
+            _register_all(con, locals, None)
+            where = next((c for c, _ in duck.describe(con, f"FROM information_schema.{name}")), "")
+            own = f"WHERE {where} IN ('memory', 'temp')" if where.startswith(_CATALOGS) else ""
+            columns = duck.columns(con.execute(f"SELECT * FROM information_schema.{name} {own}"))
+            rows = [self._said(dict(zip((c for c, _ in columns), r, strict=True))) for r in con.fetchall()]
+        finally:
+            con.close()
+        schema = pa.schema([(column, self.arrow_type(type_)) for column, type_ in columns])
+        table = pa.Table.from_pylist(rows, schema)
+        if not locals:
+            with self._lock:
+                self._information[name] = table
+        return table
+
+    def _said(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The instance's own row as one about the catalog."""
+        if "column_default" in row and row["table_catalog"] == "memory":
+            schema = row["table_schema"]
+            table = self._catalog.table(row["table_name"], None if schema == MAIN else schema)
+            column = table.column(row["column_name"]) if isinstance(table, Table) else None
+            row["column_default"] = column.default if column is not None else None
+        if "is_insertable_into" in row:
+            row["is_insertable_into"] = "NO"
+        own = {k: self._catalog.name for k, v in row.items() if v == "memory" and k in _CATALOG_COLUMNS}
+        return row | own
+
     def close(self) -> None:
         """Frees the instances."""
         with self._lock:
-            for instance in self._instances.values():
+            for instance in (*self._instances.values(), *filter(None, [self._whole])):
                 instance.con.close()
             self._instances.clear()
+            self._whole = None
 
     def _objection(
         self,
@@ -162,13 +203,7 @@ class Describer:
             instance.add(words)
             con = instance.cursor(schema)
         try:
-            for name, data in (locals or {}).items():
-                if isinstance(data, View) and data.schema != schema:
-                    duck.search(con, data.schema)
-                    _register(con, name, data)
-                    duck.search(con, schema)
-                else:
-                    _register(con, name, data)
+            _register_all(con, locals or {}, schema)
         except BaseException:
             con.close()
             raise
@@ -204,6 +239,21 @@ class Describer:
 _WORD = re.compile(r"\w+")
 
 
+def _register_all(
+    con: duckdb.DuckDBPyConnection,
+    locals: Mapping[str, Any],  # noqa: A002
+    schema: str | None,
+) -> None:
+    """Local relations, each after those that it reads; `schema` is the current one before and after."""
+    for name, data in locals.items():
+        if isinstance(data, View) and data.schema != schema:
+            duck.search(con, data.schema)
+            _register(con, name, data)
+            duck.search(con, schema)
+        else:
+            _register(con, name, data)
+
+
 def _register(con: duckdb.DuckDBPyConnection, name: str, data: Any) -> None:
     """A local relation; a view after those that it reads."""
     own = duck.identifier(name)
@@ -228,13 +278,30 @@ def _column_list(view: View) -> str:
 class _Empty:
     """An instance with the catalog's tables, made when first mentioned. Guarded by the describer's lock."""
 
-    def __init__(self, catalog: Catalog, settings: duck.Settings, *, has_hidden: bool) -> None:
+    def __init__(
+        self, catalog: Catalog, settings: duck.Settings, *, has_hidden: bool, with_keys: bool = False
+    ) -> None:
         self.con = duck.connect(":memory:", settings)
         self._has_hidden = has_hidden
+        self._with_keys = with_keys
+        self._schemas = catalog.schemas()
         self._missing: dict[str, list[Table | View]] = {}
         for relation in catalog.tables():
             word = _WORD.findall(relation.name.casefold())
             self._missing.setdefault(word[0] if word else "", []).append(relation)
+
+    def add_all(self) -> None:
+        """Makes all relations; raises for a table whose columns are not known."""
+        for schema in self._schemas:
+            self._add_schema(schema)
+        waiting = [relation for each in self._missing.values() for relation in each]
+        for relation in waiting:
+            if isinstance(relation, Table) and relation.columns is None:
+                raise CatalogError(
+                    f'the columns of table "{relation.full_name}" are not known',
+                    hint="List them in the catalog, or read them off the sources: shardwise catalog import",
+                )
+        self.add(set(self._missing))
 
     def add(self, words: set[str]) -> None:
         """Makes the relations whose names may be among the words of a text."""
@@ -254,6 +321,10 @@ class _Empty:
             columns.append(f"{duck.identifier(column.name)} {column.type}{collation}{null}")
         if self._has_hidden:
             columns += [f"{name} VARCHAR" for name in HIDDEN_COLUMNS]
+        if self._with_keys:
+            for key in table.unique:
+                kind = "PRIMARY KEY" if key == table.primary_key else "UNIQUE"
+                columns.append(f"{kind} ({', '.join(map(duck.identifier, key))})")
         self._create(table.full_name, f"CREATE TABLE {self._name(table)} ({', '.join(columns)})")
 
     def _view(self, view: View) -> None:

@@ -7,7 +7,7 @@ import re
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -44,6 +44,7 @@ from shardwise.options import Options
 from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan
 from shardwise.planner import EVERYTHING, Context, MembersNeeded, Planner, Scope, Statement, scope_of
+from shardwise.session import information
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
 from shardwise.session.learning import learn
@@ -96,6 +97,7 @@ class Cluster:
         self.options = _options(catalog, options)
         self._lock = threading.RLock()
         self._learned: Catalog | None = None
+        self._views: tuple[Catalog, Sequence[str]] | None = None
         self._not_learned: Mapping[str, Error] = {}
         self._describers: dict[str, Describer | SQLiteDescriber] = {}
         self._statements: OrderedDict[object, Statement] = OrderedDict()
@@ -131,7 +133,7 @@ class Cluster:
         """What the statement would do. `locals` are a connection's own relations, `scope` what it may see."""
         self._check_open()
         options = options or self.options
-        locals = mentioned(sql, locals or {})  # noqa: A001
+        locals = self._relations(sql, locals or {}, options)  # noqa: A001
         if self.declared.dialect == "sqlite":
             params = for_sqlite(params)
         try:
@@ -168,7 +170,7 @@ class Cluster:
         Its rows are merged in the store `into`, if one is given, so that they can be kept there.
         """
         options = options or self.options
-        locals = mentioned(sql, locals or {})  # noqa: A001
+        locals = self._relations(sql, locals or {}, options)  # noqa: A001
         plan = self.plan(sql, params, options, locals, scope)
         columns = self.columns_of_plan(plan, params, options, locals)
         return self.start(plan, options, locals, columns, guard=guard, into=into)
@@ -328,6 +330,31 @@ class Cluster:
         self.close()
 
     # -- inside -------------------------------------------------------------------------------
+
+    def _relations(
+        self,
+        sql: str,
+        locals: Mapping[str, Any],  # noqa: A002
+        options: Options,
+    ) -> Mapping[str, Any]:
+        """What a statement may read that is in the merge: the connection's own, and information_schema."""
+        if information.is_in(locals):
+            return locals
+        found = mentioned(sql, locals)
+        texts = (sql, *(r.sql for r in found.values() if isinstance(r, View)), *self._information_views)
+        names = information.wanted(texts)
+        describer = self.describer(options.time_zone) if names else None
+        if isinstance(describer, Describer):
+            found |= information.relations(names, describer.information, locals)
+        return found
+
+    @property
+    def _information_views(self) -> Sequence[str]:
+        """The texts of the catalog's views that read information_schema."""
+        catalog = self.catalog
+        if self._views is None or self._views[0] is not catalog:
+            self._views = (catalog, information.views_of(catalog))
+        return self._views[1]
 
     def _context(self, options: Options, scope: Scope) -> Context:
         self.check_schema(options.schema)

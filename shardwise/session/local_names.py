@@ -16,6 +16,11 @@ def mentioned(sql: str, relations: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def in_order(relations: Mapping[str, Any]) -> dict[str, Any]:
+    """All, each after those that it reads."""
+    return mentioned("\n".join(name.replace('"', '""') for name in relations), relations)
+
+
 def _add(sql: str, relations: Mapping[str, Any], found: dict[str, Any], open_views: tuple[str, ...]) -> None:
     text = sql.casefold()
     for name, relation in relations.items():

@@ -24,6 +24,7 @@ from shardwise.errors import Reason, SQLSyntaxError
 from shardwise.executor.duck import identifier
 from shardwise.executor.guard import Guard
 from shardwise.options import Options
+from shardwise.planner.bind.information import INFORMATION
 
 if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection
@@ -70,10 +71,11 @@ class Show:
         if self.table is None:
             columns, rows = LISTS[self.kind]
             return rows_of(columns, rows(connection))
-        _, relation = found(connection, self.table)
-        if isinstance(relation, Table):
-            return rows_of(*columns_of(relation))
         schema, name = self.table
+        if schema is None or schema.lower() != INFORMATION:
+            _, relation = found(connection, self.table)
+            if isinstance(relation, Table):
+                return rows_of(*columns_of(relation))
         query = f"SELECT * FROM {exp.table_(name, db=schema, quoted=True).sql('duckdb')}"
         return described(connection, query, params, options, guard)
 

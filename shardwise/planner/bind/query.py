@@ -29,6 +29,7 @@ from shardwise.plan.nodes import (
 from shardwise.plan.tree import column, columns_in, free_columns, plans_in
 from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
+from shardwise.planner.bind.information import PREFIX
 from shardwise.planner.bind.names import Names
 from shardwise.planner.bind.order import is_order_by_all, ordinal, sort_key
 from shardwise.planner.bind.scope import NO_FROM, FromItem, Named, Relation, Scope, unique_names
@@ -321,7 +322,7 @@ class Binder:
         self.ctes, self.views_open, self.windows = {}, (*self.views_open, key), {}
         self.schema = view.schema
         if not is_local:
-            self.locals = {}
+            self.locals = {n: r for n, r in self.locals.items() if n.startswith(PREFIX)}
         try:
             return self.query(sqlglot.parse_one(view.sql, read="duckdb"), None).renamed(list(view.columns))
         except Error as error:

@@ -15,6 +15,7 @@ from shardwise.plan.tree import column, conjuncts, free_columns
 from shardwise.planner.allowed import TABLE_FUNCTIONS, forbidden
 from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
+from shardwise.planner.bind.information import INFORMATION, PREFIX, VIEWS
 from shardwise.planner.bind.scope import (
     NO_FROM,
     FromItem,
@@ -245,6 +246,8 @@ def _table(binder: Binder, ast: exp.Table, seen: Scope | None) -> FromItem:
         bound = binder.reference(name)
         if bound is not None:
             return _from_bound(bound, ast, name)
+    if schema is not None and schema.lower() == INFORMATION:
+        return _information(binder, ast)
     found = binder.local(name) if schema is None or schema.lower() == LOCAL_SCHEMA else None
     if found is not None and not ast.catalog:
         return _local(binder, *found, ast)
@@ -255,6 +258,24 @@ def _table(binder: Binder, ast: exp.Table, seen: Scope | None) -> FromItem:
         item = _from_bound(binder.view(table), ast, table.name)
         return replace(item, relations=(replace(item.relations[0], schema=table.schema),))
     return _scan(binder, table, ast)
+
+
+def _information(binder: Binder, ast: exp.Table) -> FromItem:
+    found = binder.local(f"{PREFIX}{ast.name}") if not ast.catalog else None
+    if found is None or isinstance(found[1], View):
+        raise UnknownName(
+            f'there is no table "{ast.name}" in information_schema',
+            reason=Reason.UNKNOWN_TABLE,
+            hint=did_you_mean(ast.name, VIEWS) or f"There are {', '.join(VIEWS)}",
+            position=position_of(ast),
+            sqlstate="42P01",
+        )
+    rel = binder.names.fresh(ast.alias or ast.name)
+    columns = tuple(replace(o, id=ColumnId(rel, o.id.name)) for o in found[1])
+    item = _renamed(
+        Local(name=found[0], rel=rel, columns=columns), tuple(o.id for o in columns), ast, ast.name
+    )
+    return replace(item, relations=(replace(item.relations[0], schema=INFORMATION),))
 
 
 def unknown_table(binder: Binder, ast: exp.Table) -> UnknownName:
