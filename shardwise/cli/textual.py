@@ -27,10 +27,21 @@ class Rows:
         self._cursor = cursor
 
     def __iter__(self) -> Iterator[Row]:
+        if self._cursor.connection.cluster.catalog.dialect == "sqlite":  # a column's values need no one type
+            while found := self._cursor.fetchmany(_BATCH_ROWS):
+                yield from (tuple(map(_sqlite_text, row)) for row in found)
+            return
         reader = self._cursor.to_arrow_reader(_BATCH_ROWS)
         texts = [f"CAST({name} AS VARCHAR) AS {name}" for name in positions(reader.schema)]
         for table in computed(reader, self._cursor.connection.options.time_zone, ", ".join(texts)):
             yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+
+def _sqlite_text(value: object) -> str | None:
+    """A value as SQLite writes it; a blob as its literal."""
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    return None if value is None else str(value)
 
 
 def tsv(rows: Rows, *, headers: bool, null: str) -> Iterator[str]:

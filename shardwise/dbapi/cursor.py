@@ -14,6 +14,7 @@ from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, data_frame,
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.executor.guard import Guard
+from shardwise.executor.result import Result
 from shardwise.plan.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -286,6 +287,8 @@ class Cursor:
         if self._description is None or self._is_closed:
             return html.escape(repr(self))
         if self._result is None or self._is_arrow or self._fetched or self._ahead:
+            return html.columns(self._description)
+        if isinstance(self._result, Result) and not self._result.is_typed:
             return html.columns(self._description)
         if not isinstance(self._result, PeekedRows):
             self._result = PeekedRows(self._result, _PEEK_ROWS)

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -93,8 +94,19 @@ class SQLiteMerging:
 
     def begin(self) -> None:
         """Stores the streams and starts the statement; a stream that just passes is left as it is."""
-        if self._cursor is not None or self._passing is not None:
-            return
+        if self._cursor is None and self._passing is None:
+            with _translated():
+                self._begin()
+
+    def fetchmany(self, count: int) -> list[Row]:
+        self.begin()
+        if self._passing is not None:
+            return list(islice(self._passing, count))
+        assert self._cursor is not None
+        with _translated():
+            return self._cursor.fetchmany(count)
+
+    def _begin(self) -> None:
         if self._merge.passes is not None and self._wanted is not None:
             stream, _ = self._streams[self._merge.passes]
             self._passing = chain.from_iterable(batch.rows for batch in stream.batches())
@@ -111,16 +123,6 @@ class SQLiteMerging:
         con.set_authorizer(lite.authorize_reading)
         con.set_progress_handler(self._look, _STEPS)
         self._cursor = con.execute(self._merge.sql, bound(self._merge.params))
-
-    def fetchmany(self, count: int) -> list[Row]:
-        try:
-            self.begin()
-            if self._passing is not None:
-                return [row for row, _ in zip(self._passing, range(count), strict=False)]
-            assert self._cursor is not None
-            return self._cursor.fetchmany(count)
-        except sqlite3.Error as error:
-            raise translate(error) from error
 
     def reader(self, batch_rows: int) -> pa.RecordBatchReader:
         """All rows are taken at once: what types they have is only then known."""
@@ -175,6 +177,14 @@ class SQLiteMerging:
     def _check(self) -> None:
         if self._is_stopped:
             raise Cancelled("the statement was cancelled")
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise translate(error) from error
 
 
 def _make(con: sqlite3.Connection, name: str, shapes: tuple[tuple[str, Shape], ...]) -> None:

@@ -16,6 +16,7 @@ from shardwise.executor.direct import Direct
 from shardwise.executor.direct_sqlite import SQLiteDirect
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import DuckDBMerging, Merging
+from shardwise.executor.merge_sqlite import SQLiteMerging
 from shardwise.executor.reading import Reader
 from shardwise.executor.translate import translate
 from shardwise.plan.run import Plan
@@ -129,6 +130,20 @@ class Result:
         while more := self.fetchmany(65_536):
             rows += more
         return rows
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a column's values are of one type, known before them: not so in the sqlite dialect."""
+        return not isinstance(self._merging, SQLiteDirect | SQLiteMerging)
+
+    def drain(self) -> None:
+        """Has all rows made, and drops them."""
+        if self.is_typed:
+            for _ in self.arrow_reader():
+                pass
+        else:
+            while self.fetchmany(65_536):
+                pass
 
     def arrow_reader(self, batch_rows: int = 65_536) -> pa.RecordBatchReader:
         """All rows as batches of about `batch_rows` rows, of the types that DuckDB itself gives."""

@@ -59,7 +59,7 @@ def render(
 def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> Fragment:
     inner = gather.input
     is_raw = isinstance(inner, Raw)
-    query = to_query(inner, _no_leaf, names if not is_raw else None)
+    query = _query(inner, names if not is_raw else None, ctx.catalog)
     slots = {n.rel: n.slots for n in walk(inner) if isinstance(n, Scan)}
     shown = stream_names(inner) if names is None else tuple(names)
     catalog: Catalog = ctx.catalog
@@ -75,7 +75,7 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         else:
 
             def text(shard: str, gaps: Gaps = NO_GAPS) -> str:
-                written = to_query(for_shard(shard), _no_leaf, own)
+                written = _query(for_shard(shard), own, catalog)
                 return ShardTexts(written, catalog, slots, syntax).text(shard, gaps)
 
         return text if foreign is None else foreign.texts(text, for_shard)
@@ -163,7 +163,7 @@ def _route(gather: Gather) -> Route:
 
 
 def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
-    query = to_query(root, _no_leaf, None if isinstance(root, Raw) else names)
+    query = _query(root, None if isinstance(root, Raw) else names, ctx.catalog)
     nodes = list(walk(root))
     return Merge(
         sql=text_of(query, ctx.catalog.dialect),
@@ -186,6 +186,10 @@ def _stored(node: Node, *, is_joined: bool) -> Iterator[str]:
         meets = meets or not (node.lateral and isinstance(node.right, TableFunction))
     for below in (*node.inputs, *node.subplans):
         yield from _stored(below, is_joined=meets)
+
+
+def _query(node: Node, names: Sequence[str] | None, catalog: Catalog) -> exp.Query:
+    return to_query(node, _no_leaf, names, qualify=catalog.dialect != "sqlite")
 
 
 def _no_leaf(node: Node) -> exp.Expr | None:

@@ -39,8 +39,7 @@ class Explain:
         modes = self.modes
         if "analyze" in modes:
             with connection.run(self.sql, params, options, guard) as result:
-                for _ in result.arrow_reader(65_536):
-                    pass
+                result.drain()
                 return _lines(self._text(result.plan, result.stats))
         plan = connection.plan(self.sql, params, options)
         if "route" in modes:

@@ -69,7 +69,7 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     open_here = not (
         block.is_closed or block.is_distinct or block.order or block.is_limited or block.volatile
     )
-    if not open_here or not _reads_simply(block, exprs, kinds):
+    if not open_here or not _reads_simply(block, exprs, kinds) or (block.has_windows and not render.qualify):
         block = render.wrap(block)
     elif block.has_windows:
         counts, _ = block.uses(exprs)

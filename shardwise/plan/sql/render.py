@@ -46,13 +46,16 @@ Leaf = Callable[[Node], exp.Expr | None]
 _SPINE = (Filter, Fence, Project, Keep, Aggregate, Window, Distinct, Sort, Limit, Cte, Join)
 
 
-def to_query(node: Node, leaf: Leaf, names: Sequence[str] | None = None) -> exp.Query:
+def to_query(
+    node: Node, leaf: Leaf, names: Sequence[str] | None = None, *, qualify: bool = True
+) -> exp.Query:
     """The tree as one query of the duckdb dialect.
 
     `names` are the names of its columns (they may repeat); by default those of the outputs, made unique,
     as `stream_names` says them. `leaf` writes Scans, Gathers and Locals. The result is the caller's.
+    Without `qualify` rows are filtered by window functions around a derived table: SQLite has no QUALIFY.
     """
-    return Renderer(node, leaf).statement(node, {}, names)
+    return Renderer(node, leaf, qualify=qualify).statement(node, {}, names)
 
 
 @dataclass
@@ -76,7 +79,8 @@ class With:
 class Renderer:
     """One rendering: the names given out, and the CTEs in sight."""
 
-    def __init__(self, root: Node, leaf: Leaf) -> None:
+    def __init__(self, root: Node, leaf: Leaf, *, qualify: bool = True) -> None:
+        self.qualify = qualify
         self._root = root
         self._leaf = leaf
         self._aliases: dict[str, str] = {}
