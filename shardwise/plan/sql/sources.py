@@ -137,7 +137,7 @@ def _cte_ref(render: Renderer, node: CteRef) -> Block:
 def _empty(node: Empty) -> Block:
     columns: dict[ColumnId, Col | exp.Expr] = {}
     for output in node.columns:
-        columns[output.id] = exp.Null() if output.type is None else null_of(output.type)
+        columns[output.id] = null_of(output.type) if output.type else exp.Null()
     return Block(
         outputs=list(columns),
         columns=columns,
