@@ -23,7 +23,7 @@ from shardwise.plan.nodes import (
 from shardwise.plan.partitions import OWN, SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
 from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan
-from shardwise.plan.sql import ordered_by_position, stream_names, text_of, to_query
+from shardwise.plan.sql import as_sqlite_reads_it, stream_names, text_of, to_query
 from shardwise.plan.tree import walk
 from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.foreign import Foreign
@@ -191,7 +191,7 @@ def _stored(node: Node, *, is_joined: bool) -> Iterator[str]:
 def _query(node: Node, names: Sequence[str] | None, catalog: Catalog) -> exp.Query:
     if catalog.dialect != "sqlite":
         return to_query(node, _no_leaf, names)
-    return ordered_by_position(to_query(node, _no_leaf, names, qualify=False))
+    return as_sqlite_reads_it(to_query(node, _no_leaf, names, qualify=False))
 
 
 def _no_leaf(node: Node) -> exp.Expr | None:

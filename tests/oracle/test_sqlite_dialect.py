@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shardwise.errors import Error
+from shardwise.errors import Error, Unplannable
 from tests.oracle.compare import matching, same
 from tests.oracle.sqlite_world import SQLiteWorld
 
@@ -106,3 +106,9 @@ def test_a_view_and_the_statement_s_moment(world: SQLiteWorld) -> None:
     assert con.execute("SELECT count(*) FROM big b JOIN t ON t.id = b.id").fetchall() == [(30,)]
     (row,) = con.execute("SELECT DISTINCT CURRENT_TIMESTAMP, date('now'), datetime() FROM t").fetchall()
     assert row[0] == row[2]
+
+
+@pytest.mark.parametrize("name", ["rowid", "t._rowid_", "oid", '"rowid"'])
+def test_row_numbers_are_refused(world: SQLiteWorld, name: str) -> None:
+    with pytest.raises(Unplannable, match="no meaning over shards"):
+        world.cluster.connect().execute(f"SELECT {name} FROM t")

@@ -69,7 +69,8 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     open_here = not (
         block.is_closed or block.is_distinct or block.order or block.is_limited or block.volatile
     )
-    if not open_here or not _reads_simply(block, exprs, kinds) or (block.has_windows and not render.qualify):
+    is_closed_here = not render.qualify and (block.has_windows or (block.is_grouped and not block.group))
+    if not open_here or is_closed_here or not _reads_simply(block, exprs, kinds):
         block = render.wrap(block)
     elif block.has_windows:
         counts, _ = block.uses(exprs)
@@ -199,7 +200,9 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
         block.group = [exp.GroupingSets(expressions=sets)]
     else:
         block.group = [key for key in group if not is_constant(key)]
-        if group and not block.group:
+        if group and not block.group and not render.qualify:
+            block.group = [exp.Null()]
+        elif group and not block.group:
             # All keys are constants: one group, unless there is no row.
             count = _marked(exp.Count(this=exp.Star()))
             block.having = [exp.GT(this=count, expression=exp.Literal.number(0))]

@@ -53,7 +53,8 @@ def to_query(
 
     `names` are the names of its columns (they may repeat); by default those of the outputs, made unique,
     as `stream_names` says them. `leaf` writes Scans, Gathers and Locals. The result is the caller's.
-    Without `qualify` rows are filtered by window functions around a derived table: SQLite has no QUALIFY.
+    Without `qualify` it is what SQLite reads, which has no QUALIFY, and no HAVING without GROUP BY: rows are
+    filtered around a derived table.
     """
     return Renderer(node, leaf, qualify=qualify).statement(node, {}, names)
 

@@ -17,11 +17,18 @@ def text_of(query: exp.Expr, dialect: str) -> str:
     return query.sql(dialect=dialect)
 
 
-def ordered_by_position(query: exp.Query) -> exp.Query:
-    """The same query, its set operations ordered by their columns' positions.
+def as_sqlite_reads_it(query: exp.Query) -> exp.Query:
+    """The same query: set operations ordered by position, and one group of all rows that nothing is asked of.
 
-    A name there is looked for in the arms' own tables by SQLite, and may be two of them.
+    A name in ORDER BY is looked for in the arms' own tables by SQLite, and may be two of them.
     """
+    for select in query.find_all(exp.Select):
+        group = select.args.get("group")
+        if group is not None and all(
+            isinstance(k, exp.Tuple) and not k.expressions for k in group.expressions
+        ):
+            select.set("group", None)
+            _made_aggregate(select.expressions[0])
     for operation in query.find_all(exp.SetOperation):
         order, first = operation.args.get("order"), operation.this
         while isinstance(first, exp.SetOperation | exp.Subquery):
@@ -31,3 +38,11 @@ def ordered_by_position(query: exp.Query) -> exp.Query:
             if isinstance(key.this, exp.Column) and names.count(key.this.name.lower()) == 1:
                 key.set("this", exp.Literal.number(names.index(key.this.name.lower()) + 1))
     return query
+
+
+def _made_aggregate(item: exp.Expr) -> None:
+    """`1 AS one` with a count in it, so that there is one row of it, whatever there is to count."""
+    inner = item.this if isinstance(item, exp.Alias) else item
+    some = exp.GTE(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    case = exp.Case(ifs=[exp.If(this=some, true=inner.copy())])
+    inner.replace(case)

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, View
+from shardwise.catalog.model import Catalog, Table, View
 from shardwise.catalog.sqlite_types import family
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
 from shardwise.planner.dialects.base import Dialect, Moment
@@ -28,7 +28,7 @@ _CLOCK_FIRST: Final = frozenset({"date", "time", "datetime", "julianday", "unixe
 
 
 def check(statement: exp.Expr) -> None:
-    """Refuses functions that reach out of the data or mean nothing over shards, and row numbers."""
+    """Refuses functions that reach out of the data or mean nothing over shards."""
     for node in statement.walk():
         if isinstance(node, exp.Anonymous):
             _check_call(node)
@@ -36,12 +36,6 @@ def check(statement: exp.Expr) -> None:
             raise NotSupportedError(
                 f"{_NOT_DEFINED[type(node)]} is not supported: SQLite has no such function of its own",
                 hint="Use LIKE or GLOB",
-                position=position_of(node),
-            )
-        elif isinstance(node, exp.Column) and node.name.lower() in _ROWIDS:
-            raise Unplannable(
-                f"{node.name} has no meaning over shards: each shard numbers its own rows",
-                hint="Use the table's key",
                 position=position_of(node),
             )
 
@@ -69,6 +63,7 @@ def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
     """A copy with the statement's moment written out, so that all shards and the merge have the same, and
     with views in the place of their names."""
     tree = _expanded(ast.copy(), catalog, ())
+    _check_rowids(tree, catalog)
     now = moment.now.astimezone(UTC)
     instant = now.strftime("%Y-%m-%d %H:%M:%S.") + f"{now.microsecond // 1000:03}"
     if isinstance(tree, exp.Values):
@@ -107,6 +102,31 @@ def _as_sum(tree: exp.Expr, call: exp.Anonymous) -> exp.Expr:
         total = exp.Filter(this=total, expression=outer.args["expression"].copy())
     outer.replace(exp.Anonymous(this="ifnull", expressions=[total, exp.Literal.number("0.0")]))
     return tree
+
+
+def _check_rowids(tree: exp.Expr, catalog: Catalog) -> None:
+    """`rowid` is refused, unless it is a column's name: the merge's own row numbers would be no error."""
+    for name in tree.find_all(exp.Column):
+        if name.name.lower() in _ROWIDS and not _is_declared(name, tree, catalog):
+            raise Unplannable(
+                f"{name.name} has no meaning over shards: each shard numbers its own rows",
+                hint="Use the table's key",
+                position=position_of(name),
+            )
+
+
+def _is_declared(name: exp.Column, tree: exp.Expr, catalog: Catalog) -> bool:
+    wanted, qualifier = name.name.lower(), name.table.lower()
+    tables = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+    if qualifier:
+        tables = [t for t in tables if (t.alias or t.name).lower() == qualifier]
+        if not tables or any(_is_with_item(t) for t in tables):
+            return True  # of a subquery, which has no row numbers
+    found = [catalog.table(t.name) for t in tables if not _is_with_item(t)]
+    if any(isinstance(t, Table) and wanted in {c.name.lower() for c in t.columns or ()} for t in found):
+        return True
+    items = (*tree.find_all(exp.Alias), *tree.find_all(exp.TableAlias))
+    return any(wanted in {i.name.lower() for i in item.find_all(exp.Identifier)} for item in items)
 
 
 def _put(tree: exp.Expr, node: exp.Expr, text: str) -> exp.Expr:

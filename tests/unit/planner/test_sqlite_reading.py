@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shardwise.errors import NotSupportedError, SQLSyntaxError, Unplannable
+from shardwise.errors import NotSupportedError, SQLSyntaxError
 from shardwise.plan.sql import text_of
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.dialects.sqlite_reading import trees
@@ -70,8 +70,6 @@ def test_a_question_mark_is_one_more_than_the_greatest_so_far() -> None:
 @pytest.mark.parametrize(
     ("sql", "error", "words"),
     [
-        ("SELECT rowid FROM t", Unplannable, "rowid has no meaning over shards"),
-        ("SELECT t._rowid_ FROM t", Unplannable, "no meaning"),
         ("SELECT changes()", NotSupportedError, "connection's writes"),
         ("SELECT load_extension('x')", NotSupportedError, "not available"),
         ("SELECT * FROM pragma_table_info('t')", NotSupportedError, "table function"),
