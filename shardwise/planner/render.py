@@ -22,7 +22,7 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.partitions import OWN, SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
-from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan
+from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan, Text
 from shardwise.plan.sql import as_sqlite_reads_it, stream_names, text_of, to_query
 from shardwise.plan.tree import walk
 from shardwise.planner.dialects.sqlite_shapes import shapes
