@@ -12,6 +12,7 @@ import pyarrow as pa
 from shardwise.errors import Error
 from shardwise.executor import duck
 from shardwise.executor.backends.base import MissingSource, SourceConnection
+from shardwise.executor.bulk import Growing, growing
 from shardwise.executor.conform import Conform, drift, widens
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import BATCH_ROWS, Reader, located
@@ -42,6 +43,7 @@ class Direct:
         self._texts = [i for i, (_, type_) in enumerate(columns) if type_ in ("VARCHAR", "BLOB", "JSON")]
         self._lease: Lease | None = None
         self._connection: SourceConnection | None = None
+        self._growing: Growing | None = None
         with self._located():
             self._open()
 
@@ -67,14 +69,18 @@ class Direct:
             return self._batches(batch_rows)
 
     def interrupt(self) -> None:
+        if self._growing is not None:
+            self._growing.interrupt()
         connection = self._connection
         if connection is not None:
             connection.interrupt()
 
     def close(self) -> None:
         self._finish()
-        connection, lease = self._connection, self._lease
-        self._connection = self._lease = None
+        connection, lease, grown = self._connection, self._lease, self._growing
+        self._connection = self._lease = self._growing = None
+        if grown is not None:
+            grown.close()
         if connection is not None:
             connection.close()
         if lease is not None:
@@ -136,7 +142,10 @@ class Direct:
         assert self._connection is not None
         self._is_started = True
         sql, params = self._request.sql, self._request.params
-        given = self._connection.arrow(sql, params, min(batch_rows, BATCH_ROWS), self.columns)
+        here = self._connection.arrow(sql, params, min(batch_rows, BATCH_ROWS), self.columns)
+        processes = self._reader.processes
+        self._growing = growing(here, self._connection, sql, params, self.columns, processes)
+        given = self._growing or here
         types = [self._arrow_type(type_) for _, type_ in self.columns]
         fields = [
             (theirs if theirs.type == ours else pa.field(name, ours)).with_name(name)
@@ -148,10 +157,11 @@ class Direct:
         def batches() -> Iterator[pa.RecordBatch]:
             while True:
                 with self._located():
-                    batch = next(given, None)
-                if batch is None:
-                    self._finish()
-                    return
+                    try:
+                        batch = given.read_next_batch()
+                    except StopIteration:
+                        self._finish()
+                        return
                 self._count(batch.num_rows, batch.nbytes)
                 yield conform(batch)
 

@@ -78,6 +78,10 @@ class WorkerProcess:
         with suppress(OSError):
             self._send((self._asked, None))
 
+    def kill(self) -> None:
+        """Ends it amid its work: whoever calls it is told WorkerLost."""
+        self._process.kill()
+
     def close(self) -> None:
         """Ends the process and waits for it."""
         self._connection.close()
@@ -121,6 +125,11 @@ class WorkerProcesses:
             self._starting = [worker for worker in self._starting if worker not in ready]
             self._idle += ready
             return self._idle.pop() if self._idle else None
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether one may soon be there that is not there yet."""
+        return bool(self._starting)
 
     def give_back(self, worker: WorkerProcess) -> None:
         with self._lock:

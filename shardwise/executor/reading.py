@@ -13,10 +13,12 @@ import pyarrow as pa
 from shardwise.errors import Error, InternalError, OperationalError
 from shardwise.executor import rows
 from shardwise.executor.backends.base import Columns, MissingSource, SourceConnection
+from shardwise.executor.bulk import Batches, Growing, growing
 from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Lease, Limits, SourcePool
+from shardwise.executor.processes import WorkerProcesses
 from shardwise.plan.gaps import Gaps
 from shardwise.plan.run import Batch, Request, Run
 from shardwise.plan.statistics import ShardStats
@@ -45,11 +47,13 @@ class Reader:
         pool: SourcePool,
         limits: Limits,
         *,
+        processes: WorkerProcesses,
         normal_type: Callable[[str], str | None],
         empty: Callable[[Request], Empty] | None = None,
         time_zone: str = "UTC",
     ) -> None:
         self.guard = guard
+        self.processes = processes
         self.normal_type = normal_type
         self._empty = empty
         self.pool = pool
@@ -142,6 +146,7 @@ class Reading:
         self._lease: Lease | None = None
         self._connection: SourceConnection | None = None
         self._batches: Iterator[Any] | None = None
+        self._growing: Growing | None = None
         self._has_rows = False
         self._last = time.perf_counter()
         self._tries = 1
@@ -207,11 +212,12 @@ class Reading:
         params = self.request.params
         if self._schema is None:
             return rows.batches(connection, sql, params, BATCH_ROWS)
-        found = connection.arrow(sql, params, BATCH_ROWS, self._columns)
+        found: Batches = connection.arrow(sql, params, BATCH_ROWS, self._columns)
+        self._growing = growing(found, connection, sql, params, self._columns, self._reader.processes)
         conform = Conform(
             found.schema, self._schema, shard=self.request.shard, fragment=self.request.fragment
         )
-        return map(conform, found)
+        return map(conform, self._growing or found)
 
     @property
     def has_rows(self) -> bool:
@@ -228,6 +234,8 @@ class Reading:
     def interrupt(self) -> None:
         self._is_abandoned = True
         connection = self._connection
+        if self._growing is not None:
+            self._growing.interrupt()
         if connection is not None:
             connection.interrupt()
 
@@ -255,9 +263,11 @@ class Reading:
         return self._last - last
 
     def _release(self) -> None:
-        connection, lease = self._connection, self._lease
-        self._batches = self._connection = self._lease = None
+        connection, lease, grown = self._connection, self._lease, self._growing
+        self._batches = self._connection = self._lease = self._growing = None
         try:
+            if grown is not None:
+                grown.close()
             if connection is not None:
                 connection.close()
         finally:

@@ -113,6 +113,7 @@ class _Statement:
             guard,
             environment.pool,
             environment.limits,
+            processes=environment.processes,
             normal_type=environment.describer.normal_type,
             empty=self._empty,
             time_zone=options.time_zone,

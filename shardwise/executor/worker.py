@@ -6,9 +6,11 @@ import queue
 import signal
 import threading
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Protocol
 
-from shardwise.executor.offload import Doing, Job
+from shardwise.executor.bulk_job import BulkJob, BulkReply, EndBulk, NextBatch
+from shardwise.executor.bulk_worker import Bulk
+from shardwise.executor.offload import Doing, Job, Reply
 
 
 def main(fd: int) -> None:
@@ -16,7 +18,7 @@ def main(fd: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(fd)
     connection.send("ready")
-    jobs: queue.SimpleQueue[Doing | None] = queue.SimpleQueue()
+    jobs: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
     listener = threading.Thread(target=_listen, args=(connection, jobs), daemon=True)
     listener.start()
     while (doing := jobs.get()) is not None:
@@ -27,9 +29,31 @@ def main(fd: int) -> None:
             return
 
 
-def _listen(connection: Connection, jobs: queue.SimpleQueue[Doing | None]) -> None:
+class Work(Protocol):
+    """A job that is being done by one thread; any may `stop` it."""
+
+    def run(self) -> Reply | BulkReply: ...
+    def stop(self) -> None: ...
+
+
+class _End:
+    """The statement that is open is done with."""
+
+    def __init__(self, bulk: Bulk | None) -> None:
+        self._bulk = bulk
+
+    def run(self) -> BulkReply:
+        if self._bulk is not None:
+            self._bulk.close()
+        return BulkReply()
+
+    def stop(self) -> None: ...
+
+
+def _listen(connection: Connection, jobs: queue.SimpleQueue[Work | None]) -> None:
     """Receives (number, job), or (number, None): that job is to stop."""
-    current: tuple[int, Doing] | None = None
+    current: tuple[int, Work] | None = None
+    bulk: Bulk | None = None
     while True:
         try:
             number, job = _received(connection)
@@ -39,12 +63,21 @@ def _listen(connection: Connection, jobs: queue.SimpleQueue[Doing | None]) -> No
             jobs.put(None)
             return
         if job is not None:
-            current = number, Doing(job)
-            jobs.put(current[1])
+            if isinstance(job, BulkJob):
+                bulk = Bulk(job)
+            work: Work
+            if isinstance(job, Job):
+                work = Doing(job)
+            elif isinstance(job, EndBulk) or bulk is None:
+                work = _End(bulk)
+            else:
+                work = bulk
+            current = number, work
+            jobs.put(work)
         elif current is not None and current[0] == number:
             current[1].stop()
 
 
-def _received(connection: Connection) -> tuple[int, Job | None]:
+def _received(connection: Connection) -> tuple[int, Job | BulkJob | NextBatch | EndBulk | None]:
     message: tuple[int, Any] = connection.recv()
     return message

@@ -36,6 +36,9 @@ class Kind:
     affinities: ClassVar[tuple[str, ...]] = ("TEXT", "NUMERIC", "BLOB")
     """Of the columns that hold it, the best first. NUMERIC leaves text alone that looks like no number."""
 
+    storage: ClassVar[str] = "text"
+    """SQLite's name for the kind of value that cells usually are."""
+
     def __init__(self, name: str, arrow: pa.DataType) -> None:
         self.name = name
         self.arrow = arrow
@@ -58,6 +61,10 @@ class Kind:
     def array(self, cells: Sequence[Any]) -> pa.Array:
         """A column's cells as Arrow."""
         return pa.array(self.python(cells), self.arrow)
+
+    def of_arrow(self, column: pa.Array) -> pa.Array:
+        """A column whose cells are all of the usual `storage`, as an Arrow reader gives it."""
+        return self.array(column.to_pylist())
 
     def misfit(self, cell: object, hint: str | None = None) -> Misfit:
         return Misfit(cell, f"is no {self.name}", hint)

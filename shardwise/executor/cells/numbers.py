@@ -21,6 +21,7 @@ class Whole(Kind):
 
     native = frozenset((int, NONE))
     affinities = WHOLE
+    storage = "integer"
 
     def __init__(self, name: str, arrow: pa.DataType, low: int, high: int) -> None:
         super().__init__(name, arrow)
@@ -51,9 +52,18 @@ class Whole(Kind):
                 pass  # the slow way names the value
         return pa.array(self.python(cells), self.arrow)
 
+    def of_arrow(self, column: pa.Array) -> pa.Array:
+        try:
+            return column.cast(self.arrow)
+        except pa.ArrowInvalid:
+            return super().of_arrow(column)
+
 
 class Huge(Whole):
     """HUGEINT and UHUGEINT, which Arrow carries as 16 bytes, the lowest first."""
+
+    def of_arrow(self, column: pa.Array) -> pa.Array:
+        return self.array(column.to_pylist())
 
     def array(self, cells: Sequence[Any]) -> pa.Array:
         signed = self.low < 0
@@ -69,6 +79,7 @@ class Real(Kind):
 
     native = frozenset((float, NONE))
     affinities = NUMBERS
+    storage = "real"
 
     def one(self, cell: Any) -> float:
         if type(cell) is float:
@@ -83,6 +94,9 @@ class Real(Kind):
         if kinds_of(cells) <= {float}:
             return pa.array(cells, self.arrow)
         return pa.array(self.python(cells), self.arrow)
+
+    def of_arrow(self, column: pa.Array) -> pa.Array:
+        return column if column.type == self.arrow else super().of_arrow(column)
 
 
 class Single(Real):
@@ -107,6 +121,7 @@ class Boolean(Kind):
     """0 and 1, as SQLite itself has them."""
 
     affinities = WHOLE
+    storage = "integer"
 
     def one(self, cell: Any) -> bool:
         if type(cell) in (int, float) and cell in (0, 1):
@@ -199,6 +214,12 @@ class Exact(Kind):
             except pa.ArrowInvalid:
                 pass  # the slow way names the value
         return pa.array(self.python(cells), self.arrow) if fast is None else fast
+
+    def of_arrow(self, column: pa.Array) -> pa.Array:
+        try:
+            return column.cast(self.arrow)
+        except pa.ArrowInvalid:
+            return super().of_arrow(column)
 
     def _array_of_numbers(self, cells: Sequence[Any]) -> pa.Array | None:
         """Numbers all of which are exact decimals of the scale; None if any is not at first sight."""

@@ -27,11 +27,28 @@ class Text(Kind):
     def array(self, cells: Sequence[Any]) -> pa.Array:
         return pa.array(self.python(cells), self.arrow)
 
+    def of_arrow(self, column: pa.Array) -> pa.Array:
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            raise _first_not_utf_8(column) from None
+        return column
+
+
+def _first_not_utf_8(column: pa.Array) -> Misfit:
+    for cell in column.view(pa.binary()).to_pylist():
+        try:
+            (cell or b"").decode()
+        except UnicodeDecodeError:
+            return Misfit(cell.decode(errors="replace"), "is no UTF-8")
+    return Misfit(None, "is no UTF-8")
+
 
 class Bytes(Kind):
     """BLOB."""
 
     native = frozenset((bytes, NONE))
+    storage = "blob"
     affinities = ("BLOB",)
 
     def one(self, cell: Any) -> bytes:

@@ -40,10 +40,15 @@ class Date(Kind):
         return self.one(cell).isoformat()
 
     def array(self, cells: Sequence[Any]) -> pa.Array:
-        fast = _cast(cells, self.arrow, frozenset((10,)))
+        fast = _cast(cells, self.arrow, _DATE_LENGTHS)
         return super().array(cells) if fast is None else fast
 
+    def of_arrow(self, column: pa.Array) -> pa.Array:
+        fast = _cast_texts(column, self.arrow, _DATE_LENGTHS)
+        return super().of_arrow(column) if fast is None else fast
 
+
+_DATE_LENGTHS = frozenset((10,))
 _TIME = r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
 
 
@@ -116,6 +121,10 @@ class Timestamp(Kind):
         counts = [None if cell is None else self._count(cell) for cell in cells]
         return pa.array(counts, pa.int64()).cast(self.arrow)
 
+    def of_arrow(self, column: pa.Array) -> pa.Array:
+        fast = _cast_texts(column, self.arrow, _WITH_OFFSET if self._zone else _MOMENT_LENGTHS)
+        return super().of_arrow(column) if fast is None else fast
+
     def _count(self, cell: Any) -> int:
         """The units since 1970."""
         moment, nanoseconds = self._parts(cell)
@@ -180,9 +189,10 @@ def _offset(text: str | None) -> timedelta:
 
 def _cast(cells: Sequence[Any], arrow: pa.DataType, lengths: frozenset[int]) -> pa.Array | None:
     """Text as Arrow itself reads it; None if that would be less strict than we are, or fails."""
-    if not kinds_of(cells) <= {str}:
-        return None
-    texts = pa.array(cells, pa.string())
+    return _cast_texts(pa.array(cells, pa.string()), arrow, lengths) if kinds_of(cells) <= {str} else None
+
+
+def _cast_texts(texts: pa.Array, arrow: pa.DataType, lengths: frozenset[int]) -> pa.Array | None:
     found = set(pc.unique(pc.utf8_length(texts)).to_pylist()) - {None}
     if not found <= lengths:
         return None

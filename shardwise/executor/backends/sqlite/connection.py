@@ -16,6 +16,7 @@ from shardwise.executor import lite
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.file import FileConnection, Rows
 from shardwise.executor.backends.sqlite.tables import columns_of
+from shardwise.executor.bulk_job import BulkJob
 from shardwise.executor.cells import Decoder, Misfit, MisfitError
 
 _T = TypeVar("_T")
@@ -75,6 +76,9 @@ class SQLiteConnection:
                 yield decoder.batch(rows)
 
         return pa.RecordBatchReader.from_batches(decoder.schema, batches())
+
+    def bulk_job(self, sql: str, params: Mapping[str, Any], wanted: Columns) -> BulkJob | None:
+        return self._file.bulk_job(sql, bound(params), wanted, self._time_zone)
 
     def interrupt(self) -> None:
         with self._lock:  # not once another request has the file's connection

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from shardwise.errors import NotSupportedError
 from shardwise.executor import lite
+from shardwise.executor.bulk_job import BulkJob
 from shardwise.executor.cells import Misfit, MisfitError, kind_of
 
 _T = TypeVar("_T")
+_BULK_BYTES_MIN = 8 << 20
 _PAUSE_S_MIN, _PAUSE_S_MAX = 0.001, 0.05
 Rows = list[tuple[Any, ...]]
 
@@ -39,7 +41,11 @@ class FileConnection:
     """
 
     def __init__(self, path: str, *, busy_s: float, immutable: bool) -> None:
-        self.identity = identity(path)
+        found = os.stat(path)  # noqa: PTH116
+        self.identity = Identity(found.st_dev, found.st_ino)
+        self._bytes = found.st_size
+        self._path = path
+        self._immutable = immutable
         self._con = lite.open_file(path, immutable=immutable)
         self._busy_s = busy_s
         self._stop = threading.Event()
@@ -87,6 +93,15 @@ class FileConnection:
                 if self._stop.wait(min(pause, give_up - now)):
                     raise sqlite3.OperationalError("interrupted") from None
                 pause = min(2 * pause, _PAUSE_S_MAX)
+
+    def bulk_job(
+        self, sql: str, params: Mapping[str, Any], columns: tuple[tuple[str, str], ...], time_zone: str
+    ) -> BulkJob | None:
+        """The statement for a worker process; None where the file is too small for large results."""
+        if self._bytes < _BULK_BYTES_MIN:
+            return None
+        state = (*self.identity, self.begin())
+        return BulkJob(self._path, self._immutable, state, sql, params, columns, time_zone)
 
     def interrupt(self) -> None:
         """Stops what runs or waits; from any thread."""
