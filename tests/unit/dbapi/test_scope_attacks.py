@@ -322,3 +322,61 @@ def test_a_missing_shard_of_anothers_is_not_named(tmp_path: Path) -> None:
             assert rows is None
             assert_no_secret(said, "")
         assert con.execute("SELECT plan FROM tenants").fetchall() == [("gold",)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "params"),
+    [
+        ("SELECT tenant FROM orders WHERE tenant = :scope_tenant", {"scope_tenant": "globex"}),
+        ("SELECT tenant FROM orders WHERE tenant <> :scope_tenant", {"scope_tenant": "acme"}),
+        ("SELECT tenant FROM orders WHERE id >= :id", {"id": 0, "scope_tenant": "globex"}),
+        (
+            "SELECT tenant FROM orders WHERE id >= $id",
+            {"id": 0, "scope_tenant_": "globex", "tenant": "globex"},
+        ),
+        ("SELECT tenant FROM orders WHERE tenant = $scope_tenant", {}),
+        ("SELECT tenant FROM orders WHERE tenant IN (?)", [["acme", "globex"]]),
+        ("SELECT tenant FROM orders WHERE tenant = ? OR ?", ["globex", True]),
+        ("SELECT tenant FROM orders WHERE note = ?", ["' OR tenant = 'globex"]),
+    ],
+)
+def test_parameters_do_not_reach_the_scope(pinned: Any, sql: str, params: Any) -> None:
+    try:
+        rows = pinned.execute(sql, params).fetchall()
+    except shardwise.ProgrammingError as error:
+        assert_no_secret(str(error), "")
+        return
+    assert set(rows) <= {("acme",)}
+
+
+SEQUENCES = """
+CREATE TEMP VIEW v AS SELECT * FROM orders; SELECT * FROM v
+CREATE TEMP VIEW v AS SELECT * FROM orders; CREATE TEMP VIEW w AS SELECT * FROM v; SELECT * FROM w, orders
+CREATE TEMP VIEW v AS SELECT * FROM clicks; SELECT * FROM v
+CREATE TEMP TABLE t AS SELECT * FROM orders; SELECT * FROM t
+CREATE TEMP TABLE t AS SELECT * FROM items; SELECT * FROM t JOIN orders ON t.order_id = orders.id
+CREATE TEMP TABLE t AS SELECT * FROM audit; SELECT * FROM t
+CREATE TEMP TABLE t AS SELECT 'globex' AS tenant; SELECT * FROM orders JOIN t USING (tenant)
+CREATE TEMP TABLE t AS SELECT 'globex' AS tenant; SELECT * FROM orders WHERE tenant IN (SELECT tenant FROM t)
+CREATE TEMP TABLE scope_tenant AS SELECT 'globex' AS tenant; SELECT * FROM orders, scope_tenant
+CREATE TEMP VIEW orders AS SELECT * FROM main.orders; SELECT * FROM orders
+CREATE TEMP TABLE orders AS SELECT * FROM main.orders; SELECT * FROM orders
+CREATE OR REPLACE TEMP VIEW every_order AS SELECT * FROM orders; SELECT * FROM every_order
+CREATE TEMP VIEW v AS RESET SCOPE; SELECT * FROM orders
+"""
+
+
+@pytest.mark.parametrize("sql", statements(SEQUENCES))
+def test_views_and_tables_of_ones_own_stay_in_the_scope(cluster: Any, sql: str) -> None:
+    *before, last = sql.split("; ")
+    with cluster.connect(scope={"tenant": "acme"}, pinned=True) as con:
+        failed = [said for rows, said in (told(con, each) for each in before) if rows is None]
+        assert_no_secret(failed, sql)
+        rows, said = told(con, last)
+        assert_no_secret((rows, said), sql)
+        if rows is not None and not failed:
+            with tenants.alone() as engine:
+                for each in before:
+                    engine.execute(each)
+                expected = engine.execute(last).fetchall()
+            assert sorted(map(repr, rows)) == sorted(map(repr, expected))
