@@ -18,6 +18,7 @@ from shardwise.catalog.model import Catalog, Sharded, Table
 from shardwise.errors import ProgrammingError, Reason
 from shardwise.planner.coverage import Refused, coverage
 from shardwise.planner.scope import EVERYTHING, SHARD, Scope, ScopeKey
+from shardwise.planner.scope_slots import visible_shards
 from shardwise.planner.scope_values import plain
 
 
@@ -48,6 +49,11 @@ def scope_of(
     if pinned and not scope:
         raise _wrong("a connection is pinned to a scope, and none was given", "Give one: scope={'tenant': …}")
     _check_values(catalog, scope)
+    if pinned and not visible_shards(scope, catalog):
+        raise _wrong(
+            "no shard can hold rows of the scope, and a connection is pinned to one that can",
+            "Check its values: the sharding has no place for them",
+        )
     return replace(scope, also_read=_allowed(catalog, scope, also_read))
 
 

@@ -29,16 +29,16 @@ def slots_in(covered: ByKey, catalog: Catalog, table: Table) -> SlotSet:
 
 def visible_shards(scope: Scope, catalog: Catalog) -> tuple[str, ...] | None:
     """The shards that may hold a row of the scope; None if there is none."""
-    if not scope:
-        return None
-    found: dict[str, None] = {}
-    for table in catalog.tables() if scope.keys else ():
-        if not isinstance(table, Table) or not isinstance(table.placement, Sharded):
-            continue
-        covered = coverage(scope, catalog, table)
-        sharding = catalog.sharding_of(table)
-        if isinstance(covered, ByKey) and sharding is not None:
-            found.update(dict.fromkeys(sharding.shards_of(slots_in(covered, catalog, table))))
     if not scope.keys:
         return scope.shards
-    return tuple(s for s in found if scope.shards is None or s in scope.shards)
+    found: dict[str, dict[str, None]] = {}  # by sharding: its tables agree
+    for table in catalog.tables():
+        if not isinstance(table, Table) or not isinstance(table.placement, Sharded):
+            continue
+        sharding = catalog.sharding(table.placement.sharding)
+        covered = coverage(scope, catalog, table) if sharding.name not in found else None
+        if isinstance(covered, ByKey):
+            slots = slots_in(covered, catalog, table)
+            found[sharding.name] = dict.fromkeys(sharding.shards_of(slots))
+    shards = dict.fromkeys(shard for shards in found.values() for shard in shards)
+    return tuple(s for s in shards if scope.shards is None or s in scope.shards)

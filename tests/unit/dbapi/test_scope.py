@@ -353,6 +353,15 @@ def test_connect_of_the_module_takes_a_scope(tmp_path: Path) -> None:
         shardwise.connect(path, scope={"tenat": "acme"})
 
 
+def test_a_value_without_a_place_is_not_pinned_to(tmp_path: Path) -> None:
+    """It has no shard: where reference tables are read would tell the name of another's."""
+    with shardwise.open(tenants.make(tmp_path, "list")) as cluster:
+        with cluster.connect(scope={"tenant": "nobody"}) as con:
+            assert count(con) == 0
+        with pytest.raises(ProgrammingError, match="no shard can hold"):
+            cluster.connect(scope={"tenant": "nobody"}, pinned=True)
+
+
 def test_shards_may_be_pinned_too(cluster: shardwise.Cluster) -> None:
     with cluster.connect(scope={"shard": ["h1"]}, pinned=True) as con:
         shards = con.execute("SELECT DISTINCT _shard FROM orders").fetchall()
