@@ -5,6 +5,7 @@
                                 items SHARD WITH orders  has a row of the scoped orders   ByParent
                                 cities REFERENCE         all rows                         Whole
                                 audit SCATTERED          cannot be said                   Refused
+    scope tenant = 'acme':      notes SCATTERED ON by_file, a DIRECTORY: all in acme's    ByShard
 
 A pinned scope refuses what it does not cover; another leaves tables of other shardings alone.
 """
@@ -13,8 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-
-from sqlglot import exp
 
 from shardwise.catalog.model import (
     Catalog,
@@ -28,7 +27,8 @@ from shardwise.catalog.model import (
 )
 from shardwise.planner.distribution import global_keys
 from shardwise.planner.scope import Scope, ScopeKey
-from shardwise.planner.scope_values import Value, fitted
+from shardwise.planner.scope_members import members_in, shards_of
+from shardwise.planner.scope_values import Value, fitted, key_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,13 @@ class ByParent:
 
 
 @dataclass(frozen=True, slots=True)
+class ByShard:
+    """All rows on `shards`, each of which has those of one member of a DIRECTORY."""
+
+    shards: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """The table cannot be read in the scope."""
 
@@ -60,7 +67,7 @@ class Refused:
     hint: str
 
 
-Coverage = Whole | ByKey | ByParent | Refused
+Coverage = Whole | ByKey | ByParent | ByShard | Refused
 
 
 def coverage(scope: Scope, catalog: Catalog, table: Table) -> Coverage:
@@ -82,6 +89,8 @@ def _coverage(scope: Scope, catalog: Catalog, table: Table) -> Coverage:
     names = _named(key for key, _ in keys)
     if isinstance(placement, Sharded):
         return _by_key(keys, catalog, table, placement)
+    if sharding is not None and sharding.shards_are_sources:
+        return ByShard(shards_of(sharding, members_in(scope, catalog, sharding) or ()))
     if isinstance(placement, ShardedWith):
         return _by_parent(names, catalog, table, placement)
     return Refused(
@@ -112,16 +121,6 @@ def _by_key(
         )
         columns.append((key, column, values))
     return ByKey(tuple(columns))
-
-
-def key_column(table: Table, part: exp.Expr | None) -> Column | None:
-    """The column that a part of the table's shard key is; None for an expression, and if it is not known."""
-    if not isinstance(part, exp.Column):
-        return None
-    wanted = part.name.casefold()
-    virtual = table.placement.virtual if isinstance(table.placement, Sharded) else ()
-    known = (*(table.columns or ()), *virtual)
-    return next((column for column in known if column.name.casefold() == wanted), None)
 
 
 def _by_parent(names: str, catalog: Catalog, table: Table, placement: ShardedWith) -> ByParent | Refused:

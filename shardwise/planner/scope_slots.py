@@ -10,6 +10,7 @@ from shardwise.planner.coverage import ByKey, coverage
 from shardwise.planner.parameters import literal_of
 from shardwise.planner.prune import slots_of
 from shardwise.planner.scope import Scope
+from shardwise.planner.scope_members import members_in, shards_of
 
 _REL = "scoped"
 
@@ -36,6 +37,9 @@ def visible_shards(scope: Scope, catalog: Catalog) -> tuple[str, ...] | None:
         if not isinstance(table, Table) or not isinstance(table.placement, Sharded):
             continue
         sharding = catalog.sharding(table.placement.sharding)
+        if sharding.is_open:
+            members = members_in(scope, catalog, sharding)
+            found[sharding.name] = dict.fromkeys(() if members is None else shards_of(sharding, members))
         covered = coverage(scope, catalog, table) if sharding.name not in found else None
         if isinstance(covered, ByKey):
             slots = slots_in(covered, catalog, table)

@@ -15,7 +15,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 from uuid import UUID
 
-from shardwise.catalog.model import Column
+from sqlglot import exp
+
+from shardwise.catalog.model import Column, Sharded, Table
 from shardwise.catalog.shardings import KEY_FAMILIES, canonical
 from shardwise.catalog.types import Family, read_type, type_family
 from shardwise.errors import DataError, ProgrammingError, Reason
@@ -66,6 +68,16 @@ def fitted(value: Value, column: Column, dialect: str, what: str, table: str) ->
             "Give a value of that type",
         ) from None
     return found
+
+
+def key_column(table: Table, part: exp.Expr | None) -> Column | None:
+    """The column that a part of the table's shard key is; None for an expression, and if it is not known."""
+    if not isinstance(part, exp.Column):
+        return None
+    wanted = part.name.casefold()
+    virtual = table.placement.virtual if isinstance(table.placement, Sharded) else ()
+    known = (*(table.columns or ()), *virtual)
+    return next((column for column in known if column.name.casefold() == wanted), None)
 
 
 def _checked(value: Value, family: Family) -> Any:

@@ -51,6 +51,7 @@ from shardwise.session.learning import learn
 from shardwise.session.listing import Lister
 from shardwise.session.local_names import mentioned
 from shardwise.session.locating import Locator, Secrets
+from shardwise.session.members_seen import members_seen
 from shardwise.session.opened import OpenedSource
 from shardwise.session.parameters import Parameters, first_of_lists, for_engine, for_sqlite
 
@@ -129,15 +130,18 @@ class Cluster:
         options: Options | None = None,
         locals: Mapping[str, Any] | None = None,  # noqa: A002
         scope: Scope = EVERYTHING,
+        members: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Plan:
-        """What the statement would do. `locals` are a connection's own relations, `scope` what it may see."""
+        """What the statement would do. `locals` are a connection's own relations, `scope` what it may see,
+        `members` those of DIRECTORY shardings that were listed already.
+        """
         self._check_open()
         options = options or self.options
         locals = self._relations(sql, locals or {}, options)  # noqa: A001
         if self.declared.dialect == "sqlite":
             params = for_sqlite(params)
         try:
-            context = self._context(options, scope)
+            context = replace(self._context(options, scope), members=members or {})
             statement = self._prepare(sql, options, locals)
             self._check_known(statement, is_pinned=scope.is_pinned)
             return self._planned(statement, params, context, options)
@@ -152,7 +156,7 @@ class Cluster:
             try:
                 return statement.plan(params or None, context=context, options=options)
             except MembersNeeded as needed:
-                listed = {needed.sharding: self.members(needed.sharding)}
+                listed = {needed.sharding: members_seen(self, needed.sharding, context.scope)}
                 context = replace(context, members={**context.members, **listed})
 
     def run(

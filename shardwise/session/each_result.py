@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,10 @@ _ROWS = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What each member is asked. `column` is the first column's name and DuckDB type."""
+    """What each member is asked. `column` is the first column's name and DuckDB type.
+
+    `members` are those of a DIRECTORY, by its name, as they were listed.
+    """
 
     cluster: Cluster
     sql: str
@@ -48,10 +51,11 @@ class Question:
     options: Options
     locals: Mapping[str, Any]
     column: tuple[str, str] = ("", "VARCHAR")
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def plan(self, scope: Scope) -> Plan:
         """The statement's plan in a scope."""
-        return self.cluster.plan(self.sql, self.params, self.options, self.locals, scope)
+        return self.cluster.plan(self.sql, self.params, self.options, self.locals, scope, self.members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class Member:
     scope: Scope
     shard: str | None = None
     """Where all of its rows are, alone; None if they are with others'."""
+    alone: Scope | None = None
+    """The scope of that shard."""
 
 
 class EachResult:

@@ -48,8 +48,11 @@ def _routed(fragment: Fragment, route: Route) -> Fragment:
     return replace(fragment, route=route, make_text=lambda: text)
 
 
-def can_be_shared(plan: Plan, catalog: Catalog, shards: Sequence[str]) -> bool:
-    """Whether what the plan says of the first of `shards`, the only one it reads, holds for all of them."""
+def can_be_shared(plan: Plan, catalog: Catalog, shards: Sequence[str], *, of: str | None) -> bool:
+    """Whether what the plan says of the first of `shards`, the only one it reads, holds for all of them.
+
+    With `of`, the split tables must be of that sharding: on its shard another's table is not whole.
+    """
     if plan.first or any(fragment.route.shards != (shards[0],) for fragment in plan.fragments):
         return False
     wanted = frozenset(shards)
@@ -58,12 +61,15 @@ def can_be_shared(plan: Plan, catalog: Catalog, shards: Sequence[str]) -> bool:
     for node in walk(plan.root):
         if isinstance(node, Empty):
             return False
-        if isinstance(node, Scan) and not _is_alike_on_all(node, catalog, wanted):
+        if isinstance(node, Scan) and not _is_alike_on_all(node, catalog, wanted, of):
             return False
     return True
 
 
-def _is_alike_on_all(scan: Scan, catalog: Catalog, shards: frozenset[str]) -> bool:
+def _is_alike_on_all(scan: Scan, catalog: Catalog, shards: frozenset[str], of: str | None) -> bool:
+    sharding = catalog.sharding_of(scan.table)
+    if of is not None and sharding is not None and sharding.name != of:
+        return False
     if isinstance(scan.table.placement, Single) or scan.slots is not None:
         return False
     return shards <= frozenset(catalog.homes(scan.table))

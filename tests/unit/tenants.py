@@ -2,7 +2,7 @@
 
 Whatever belongs to another tenant than acme has one of `SECRETS` in it: rows, names of shards, paths of
 files, values of the sharding. Ids repeat nowhere. Layouts: "list", where acme has a shard of its own, and
-"hash", where its rows share one with others'.
+"hash", where its rows share one with others'; "files", where each tenant is a file of a DIRECTORY.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from shardwise.catalog import load
 ACME: Final = "acme"
 TENANTS: Final = (ACME, "globex", "initech", "hooli", "vandelay", "dunder")
 SECRETS: Final = ("globex", "initech", "hooli", "vandelay", "dunder", "secret")
-LAYOUTS: Final = ("list", "hash")
+LAYOUTS: Final = ("list", "hash", "files")
 
 _SHARDS: Final = {
     "list": ("acme_db", "globex_db", "initech_db"),
     "hash": ("h0", "h1"),
+    "files": ("acme_pages", "secret_pages"),
 }
 _SHARDINGS: Final = {
     "list": """
@@ -32,6 +33,11 @@ CREATE SHARDING by_page USING LIST (acme_db = IN ('/a'), globex_db = IN ('/secre
     "hash": """
 CREATE SHARDING by_tenant USING HASH(crc32) SLOTS 4 ON h{slot % 2};
 CREATE SHARDING by_page USING HASH(crc32) SLOTS 4 ON h{slot % 2};
+""",
+    "files": """
+CREATE SOURCE file_{tenant} FOR EACH tenant URL 'duckdb:///{tenant}.tenant.duckdb' READ ONLY;
+CREATE SHARDING by_tenant USING DIRECTORY AS tenant ON file_{tenant};
+CREATE SHARDING by_page USING LIST (acme_pages = IN ('/a'), secret_pages = DEFAULT);
 """,
 }
 _TABLES: Final = """
@@ -81,11 +87,14 @@ def make(folder: Path, layout: str) -> Path:
     path.write_text(catalog_text(layout), encoding="utf-8")
     catalog = load(path)
     sharding, pages = catalog.sharding("by_tenant"), catalog.sharding("by_page")
-    engines = {name: duckdb.connect(str(folder / f"{name}.duckdb")) for name in (*_SHARDS[layout], "main")}
-    for name in _SHARDS[layout]:
+    names = (*_SHARDS[layout], *(f"{t}.tenant" for t in TENANTS if layout == "files"))
+    engines = {name: duckdb.connect(str(folder / f"{name}.duckdb")) for name in (*names, "main")}
+    for name in names:
         _create(engines[name])
     for tenant in TENANTS:
-        home = sharding.shard_of(sharding.function.slot((tenant,)))
+        home = f"{tenant}.tenant"
+        if layout != "files":
+            home = sharding.shard_of(sharding.function.slot((tenant,)))
         for table, found in rows(tenant).items():
             for row in found:
                 at = pages.shard_of(pages.function.slot((row[0],))) if table == "clicks" else home

@@ -30,7 +30,7 @@ from shardwise.errors import Position, Reason, Unplannable
 from shardwise.plan.nodes import Empty, Fence, Filter, Join, Node, Scan
 from shardwise.plan.route import Note, Route
 from shardwise.plan.tree import column
-from shardwise.planner.coverage import ByKey, ByParent, Refused, coverage
+from shardwise.planner.coverage import ByKey, ByParent, ByShard, Refused, coverage
 from shardwise.planner.scope import ScopeKey
 from shardwise.planner.scope_slots import slots_in, visible_shards
 from shardwise.planner.scope_values import Value
@@ -43,10 +43,10 @@ MakeScan = Callable[[Table], Scan]
 
 def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: MakeScan) -> Node:
     """The scan as the scope lets it be read; `make_scan` makes that of a parent."""
-    scope = binder.context.scope
+    scope, catalog = binder.context.scope, binder.catalog
     if not scope:
         return scan
-    found = coverage(scope, binder.catalog, scan.table)
+    found = coverage(scope, catalog, scan.table)
     match found:
         case Refused(why=why, hint=hint):
             raise Unplannable(why, hint=hint, position=position, reason=Reason.SCOPE)
@@ -59,19 +59,48 @@ def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: Mak
             if not isinstance(left, Scan):
                 return left
             return Fence(input=Join(kind="semi", left=left, right=right, on=(equal,)))
+        case ByShard(shards=shards):
+            if not shards:
+                return Empty(rel=scan.rel, columns=scan.columns)
+            return _filtered(_on_shards(binder, scan, None), (*_on(binder, scan), _among(scan, shards)))
         case ByKey(columns=columns):
-            slots = slots_in(found, binder.catalog, scan.table)
-            below = _on_shards(binder, scan, slots)
             tests = tuple(_test(binder, scan, key, of, values) for key, of, values in columns)
-            if not isinstance(below, Scan):
-                return below
-            return Fence(input=Filter(input=below, conjuncts=tests))
-    return _on_shards(binder, scan, None)
+            sharding = catalog.sharding_of(scan.table)
+            if sharding is not None and sharding.is_open:  # another's rows are in other tables
+                return _filtered(_on_shards(binder, scan, None), (*_on(binder, scan), *tests))
+            below = _filtered(_on_shards(binder, scan, slots_in(found, catalog, scan.table)), tests)
+            return Fence(input=below) if isinstance(below, Filter) else below
+    return _filtered(_on_shards(binder, scan, None), _on(binder, scan))
+
+
+def _filtered(node: Node, tests: tuple[exp.Expr, ...]) -> Node:
+    return Filter(input=node, conjuncts=tests) if tests and isinstance(node, Scan) else node
+
+
+def _on(binder: Binder, scan: Scan) -> tuple[exp.Expr, ...]:
+    """The scope's shards as a predicate on a DIRECTORY's table, whose members are not known yet."""
+    shards = binder.context.scope.shards
+    is_copied = isinstance(scan.table.placement, Reference)
+    if shards is None or is_copied or binder.catalog.open_sharding(scan.table) is None:
+        return ()
+    return (_among(scan, shards),)
+
+
+def _among(scan: Scan, shards: tuple[str, ...]) -> exp.Expr:
+    if scan.table.column("_shard") is not None:
+        raise Unplannable(
+            f'the scope cannot be applied to "{scan.table.full_name}": its column "_shard" hides the shard',
+            hint="Rename the column",
+            reason=Reason.SCOPE,
+        )
+    return exp.In(this=_column(scan, "_shard"), expressions=[exp.Literal.string(each) for each in shards])
 
 
 def _on_shards(binder: Binder, scan: Scan, slots: SlotSet | None) -> Node:
-    """The scan of `slots` (None: all), on the scope's shards."""
+    """The scan of `slots` (None: all), on the scope's shards; as it is where its shards are not known yet."""
     scope, catalog = binder.context.scope, binder.catalog
+    if catalog.open_sharding(scan.table) is not None:
+        return scan
     shards = scan.route.shards
     sharding = catalog.sharding_of(scan.table)
     why: tuple[Note, ...] = ()

@@ -64,12 +64,20 @@ def con(cluster: Any) -> Iterator[Any]:
         yield connection
 
 
+def members_of(con: Any) -> tuple[str, list[str]]:
+    """The name of the first column, and its values in order."""
+    sharding = con.cluster.catalog.sharding("by_tenant")
+    if sharding.is_open:
+        return "tenant", sorted(tenants.TENANTS)
+    return "shard", list(con.cluster.catalog.ordered(sharding.shards()))
+
+
 def by_loop(con: Any, sql: str, params: Any = None) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    catalog = con.cluster.catalog
-    for shard in catalog.ordered(catalog.sharding("by_tenant").shards()):
-        with con.scoped(shard=shard) as one:
-            rows += [(shard, *row) for row in one.execute(sql, params).fetchall()]
+    name, members = members_of(con)
+    for member in members:
+        with con.scoped(**{name: member}) as one:
+            rows += [(member, *row) for row in one.execute(sql, params).fetchall()]
     return rows
 
 
@@ -77,7 +85,7 @@ def by_loop(con: Any, sql: str, params: Any = None) -> list[tuple[Any, ...]]:
 def test_as_a_loop_over_the_members(con: Any, sql: str) -> None:
     expected = by_loop(con, sql)
     cursor = con.each("by_tenant").execute(sql)
-    assert cursor.description[0][:2] == ("shard", "VARCHAR")
+    assert cursor.description[0][:2] == (members_of(con)[0], "VARCHAR")
     rows = cursor.fetchall()
     assert rows == expected or ("ORDER BY" not in sql and sorted(rows) == sorted(expected))
     table = con.each("by_tenant").execute(sql).to_arrow_table()
@@ -100,7 +108,7 @@ def test_one_plan_serves_where_it_can(con: Any, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_parameters_members_and_locals(con: Any) -> None:
-    one = con.cluster.catalog.sharding("by_tenant").shards()[1]
+    one = members_of(con)[1][1]
     rows = con.each("by_tenant", members=[one]).execute("SELECT id FROM orders WHERE id > ? ORDER BY id", [2])
     assert rows.fetchall() == [
         row for row in by_loop(con, "SELECT id FROM orders WHERE id > 2 ORDER BY id") if row[0] == one
@@ -113,30 +121,30 @@ def test_parameters_members_and_locals(con: Any) -> None:
 def test_no_members_have_no_rows_but_columns(con: Any) -> None:
     cursor = con.each("by_tenant", members=[]).execute("SELECT count(*) AS n, 'x' AS x FROM orders")
     assert [column[:2] for column in cursor.description] == [
-        ("shard", "VARCHAR"),
+        (members_of(con)[0], "VARCHAR"),
         ("n", "BIGINT"),
         ("x", "VARCHAR"),
     ]
     assert cursor.fetchall() == []
     table = con.each("by_tenant", members=[]).execute("SELECT count(*) AS n FROM orders").to_arrow_table()
-    assert (table.column_names, table.num_rows) == (["shard", "n"], 0)
+    assert (table.column_names, table.num_rows) == ([members_of(con)[0], "n"], 0)
 
 
 def test_it_keeps_to_the_connections_scope(con: Any) -> None:
     con.execute("SET SCOPE tenant = 'acme'")
     assert sum(row[1] for row in con.each("by_tenant").execute("SELECT count(*) FROM orders").fetchall()) == 4
-    shard = con.cluster.catalog.sharding("by_tenant").shards()[0]
-    con.execute("SET SCOPE shard = ?", [shard])
-    assert [row[0] for row in con.each("by_tenant").execute("SELECT count(*) FROM orders").fetchall()] == [
-        shard
-    ]
+    con.execute("RESET SCOPE")
+    name, members = members_of(con)
+    con.execute("SET SCOPE shard = ?", [members[0] if name == "shard" else f"file_{members[0]}"])
+    found = con.each("by_tenant").execute("SELECT count(*) FROM orders").fetchall()
+    assert [row[0] for row in found] == members[:1]
 
 
 @pytest.mark.parametrize(
     ("by", "members", "sql", "error", "says"),
     [
         ("by_tenat", None, "SELECT 1", UnknownName, 'Did you mean "by_tenant"'),
-        ("by_tenant", ["nowhere"], "SELECT 1", ProgrammingError, 'no shard "nowhere"'),
+        ("by_page", ["nowhere"], "SELECT 1", ProgrammingError, 'no shard "nowhere"'),
         ("by_tenant", None, "EXPLAIN SELECT 1", NotSupportedError, "queries"),
         ("by_tenant", None, "SHOW TABLES", NotSupportedError, "queries"),
         ("by_tenant", None, "SELECT nothing FROM orders", UnknownName, "nothing"),
@@ -161,7 +169,7 @@ def test_a_pinned_connection_has_no_each(cluster: Any) -> None:
 )
 def test_an_error_names_its_member(con: Any, sql: str) -> None:
     cursor = con.each("by_tenant").execute(sql)
-    with pytest.raises(DataError, match=r'^shard "\w+": Could not convert'):
+    with pytest.raises(DataError, match=r'^(shard|tenant) "\w+": .*Could not convert'):
         cursor.fetchall()
     with pytest.raises(DataError):
         cursor.fetchall()
