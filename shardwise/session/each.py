@@ -48,7 +48,8 @@ def _of_directory(
     seen = members_in(scope, catalog, sharding)
     texts = tuple(text for text in texts if seen is None or text in seen)
     key = directory_key(catalog, sharding)
-    column = (sharding.levels[0], "VARCHAR" if key is None else key[1].type)
+    normal_type = question.cluster.describer(question.options.time_zone).normal_type
+    of_type = (key and normal_type(key[1].type)) or "VARCHAR"
     members = []
     for text in texts:
         value = member_value(catalog, sharding, text)
@@ -57,7 +58,7 @@ def _of_directory(
             alone = None if shard is None else replace(scope, shards=(shard,))
             members.append(Member(value, scope_of_member(scope, sharding, value), shard, alone))
     listed = {sharding.name: tuple(texts)}
-    return replace(question, column=column, members=listed), members
+    return replace(question, column=(sharding.levels[0], of_type), members=listed), members
 
 
 def _shards(
