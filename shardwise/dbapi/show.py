@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
@@ -18,6 +18,7 @@ from shardwise.catalog.model import (
     Scattered,
     Sharded,
     ShardedWith,
+    Sharding,
     Single,
     Table,
     View,
@@ -25,7 +26,7 @@ from shardwise.catalog.model import (
 from shardwise.catalog.printing import print_catalog, print_item
 from shardwise.catalog.shardings import members
 from shardwise.dbapi.results import Row
-from shardwise.errors import ProgrammingError, Reason, UnknownName
+from shardwise.errors import NotSupportedError, ProgrammingError, Reason, UnknownName
 from shardwise.executor import duck
 from shardwise.executor.locals import StoredTable
 from shardwise.options import Options
@@ -90,11 +91,13 @@ def _tables(connection: Connection) -> Iterator[Row]:
         elif seen is not None:
             names_shards = isinstance(table.placement, Reference | Single)
             placement = None if names_shards else placement_text(table)
-            shards = sum(shard in seen for shard in catalog.homes(table))
+            shards = None if catalog.open_sharding(table) else sum(s in seen for s in catalog.homes(table))
             yield table.full_name, _kind(table), placement, shards, None
         else:
             count = rows.get(table.full_name.casefold())
-            yield table.full_name, _kind(table), placement_text(table), len(catalog.homes(table)), count
+            # A DIRECTORY is not listed for this.
+            shards = None if catalog.open_sharding(table) else len(catalog.homes(table))
+            yield table.full_name, _kind(table), placement_text(table), shards, count
     for name, relation in connection.locals.items():
         if isinstance(relation, View):
             yield name, "local view", None, None, None
@@ -109,7 +112,8 @@ def _row_count(relation: Any) -> int:
 def _views(connection: Connection) -> Iterator[Row]:
     for view in connection.cluster.catalog.tables():
         if isinstance(view, View):
-            yield view.full_name, "view", ", ".join(view.columns) or None, view.sql
+            sql = None if connection.scope.is_pinned else view.sql  # it may name values of others' keys
+            yield view.full_name, "view", ", ".join(view.columns) or None, sql
     for name, view in connection.locals.items():
         if isinstance(view, View):
             yield name, "local view", ", ".join(view.columns) or None, view.sql
@@ -217,6 +221,12 @@ def created(connection: Connection, full_name: TableName) -> Iterator[Row]:
     name, relation = found(connection, full_name)
     catalog = connection.cluster.catalog
     if isinstance(relation, Table | View) and name not in connection.locals:
+        if connection.scope.is_pinned:
+            raise NotSupportedError(
+                "the catalog's text is not shown on a pinned connection: it names shards",
+                hint=f"DESCRIBE {name} shows its columns",
+                reason=Reason.SCOPE,
+            )
         yield name, print_item(relation, catalog.dialect)
     elif isinstance(relation, View):
         columns = f" ({', '.join(map(duck.identifier, relation.columns))})" if relation.columns else ""
@@ -298,6 +308,9 @@ def _places(catalog: Catalog, table: Table, root: Node) -> Iterator[Row]:
     assert isinstance(table.placement, Sharded)
     sharding = catalog.sharding(table.placement.sharding)
     for scan in _scans(root):
+        if sharding.is_open:
+            yield from _member_places(catalog, table, sharding, scan.route.shards)
+            continue
         slots = range(sharding.function.size) if scan.slots is None else members(scan.slots)
         for slot in slots:
             shard = sharding.shard_of(slot)
@@ -305,6 +318,17 @@ def _places(catalog: Catalog, table: Table, root: Node) -> Iterator[Row]:
                 continue
             for physical in catalog.partitions(table, shard, 1 << slot):
                 yield slot, shard, catalog.source_of(shard), physical
+
+
+def _member_places(
+    catalog: Catalog, table: Table, sharding: Sharding, shards: Iterable[str]
+) -> Iterator[Row]:
+    """Members of a DIRECTORY have no numbers; which tables they have is known where each is a source."""
+    for shard in shards:
+        member = sharding.member_of(shard) if sharding.shards_are_sources else None
+        listed = catalog.with_members({sharding.name: [member]}) if member is not None else None
+        for physical in listed.partitions(table, shard) if listed is not None else (None,):
+            yield None, shard, catalog.source_of(shard), physical
 
 
 def _scans(node: Node) -> Iterator[Scan]:

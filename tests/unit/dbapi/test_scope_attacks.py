@@ -195,6 +195,22 @@ SHOW ALL TABLES
 SHOW SOURCES
 SHOW SHARDS
 SHOW SHARDINGS
+SHOW VIEWS
+SHOW SCHEMAS
+SHOW TABLES LIKE '%'
+SHOW SHARDS WHERE shard <> 'x'
+SHOW SOURCES WHERE url LIKE '%duckdb%'
+SHOW CREATE TABLE orders
+SHOW CREATE TABLE cities
+SHOW CREATE TABLE settings
+SHOW CREATE VIEW every_order
+SHOW MEMBERS
+SHOW CACHE
+USE globex
+SET search_path = globex
+SELECT * FROM information_schema.columns
+SELECT table_name FROM information_schema.tables
+DESCRIBE cities
 SHOW COLUMNS FROM orders
 SHOW ROUTE FOR orders KEY ('globex')
 SHOW ROUTE FOR orders KEY ('acme')

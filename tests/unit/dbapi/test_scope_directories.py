@@ -171,3 +171,15 @@ def test_each_member_answers_by_itself(cluster: Any, layout: str, listings: list
     con.execute("SET SCOPE tenant = 7")
     assert con.each("by_file").execute("SELECT count(*) FROM notes").fetchall() == [(kind(7), 7)]
     con.close()
+
+
+def test_show_lists_no_members(cluster: Any, layout: str, listings: list[str]) -> None:
+    for pinned in (False, True):
+        with cluster.connect(scope={"tenant": 8}, pinned=pinned) as con:
+            tables = {row[0]: row[3] for row in con.execute("SHOW TABLES").fetchall()}
+            assert tables["notes"] is None
+            shard = "file_8" if layout == "files" else "all_of_them"
+            (place,) = con.execute("SHOW ROUTE FOR notes KEY ('8')").fetchall()
+            assert place[:3] == (None, shard, shard)
+            assert con.execute("SHOW ROUTE FOR notes KEY ('7')").fetchall() == []
+    assert listings == []

@@ -23,6 +23,7 @@ from shardwise.plan.nodes import (
     ColumnId,
     Distinct,
     Empty,
+    Fence,
     Filter,
     Gather,
     Item,
@@ -146,6 +147,12 @@ def _filter(tree: _Tree, node: Filter, outer: Forms) -> Done:
     writer = tree.writer({**outer, **below.forms})
     conjuncts = tuple(condition(writer, conjunct) for conjunct in node.conjuncts)
     return Done(node.but(input=below.node, conjuncts=conjuncts), below.forms)
+
+
+def _fence(tree: _Tree, node: Fence, outer: Forms) -> Done:
+    """SQLite moves no condition into a subquery with a LIMIT."""
+    below = tree.of(node.input, outer)
+    return Done(node.but(input=below.node), below.forms)
 
 
 def _project(tree: _Tree, node: Project, outer: Forms) -> Done:
@@ -291,6 +298,7 @@ _RULES: dict[type[Node], Callable[[_Tree, Any, Forms], Done]] = {
     Keep: _keep,
     Gather: _gather,
     Filter: _filter,
+    Fence: _fence,
     Project: _project,
     Join: _join,
     Aggregate: _aggregate,
