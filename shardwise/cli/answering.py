@@ -18,7 +18,7 @@ from shardwise.cli import output, table
 from shardwise.cli.attended import attended
 from shardwise.cli.output import Format
 from shardwise.cli.progress import Watch, watched
-from shardwise.cli.terminal import Screen, ScreenBytes, unchanged_terminal
+from shardwise.cli.terminal import Screen, ScreenBytes, quiet_terminal
 from shardwise.cli.textual import Rows
 from shardwise.dbapi import Connection, Cursor
 from shardwise.plan.statistics import Statistics
@@ -62,7 +62,8 @@ def answer(
 ) -> Answered:
     """Runs a statement and shows its rows. Ctrl-C raises `Cancelled`, within a moment."""
     showing = _Showing(connection.cursor(), way or Way())
-    return attended(lambda: showing.run(sql, params, options), showing.stop)
+    with quiet_terminal():
+        return attended(lambda: showing.run(sql, params, options), showing.stop)
 
 
 class _Showing:
@@ -106,8 +107,7 @@ class _Showing:
                 self._write(sink)
         else:
             self._screen = screen = Screen(sys.stdout, way.pager, watch.hide)
-            with unchanged_terminal():
-                self._write_to(screen)
+            self._write_to(screen)
 
     def _write_to(self, screen: Screen) -> None:
         try:

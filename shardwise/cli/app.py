@@ -22,7 +22,7 @@ from shardwise.cli.console import Exit, failing
 from shardwise.cli.demo import demo
 from shardwise.cli.output import Format
 from shardwise.cli.parameters import parameters
-from shardwise.cli.shell.app import shell
+from shardwise.cli.shell.command import shell
 from shardwise.cli.shell.splitting import Statement, pieces
 from shardwise.dbapi import Connection, connect
 from shardwise.plan.wrap import bytes_text, count_text

@@ -183,19 +183,26 @@ class Screen:
 
 
 @contextmanager
-def unchanged_terminal() -> Iterator[None]:
-    """Puts the terminal's modes back afterwards: a pager that was ended may leave its own."""
+def quiet_terminal() -> Iterator[None]:
+    """Keys that are typed meanwhile are not echoed amid what is shown; the next prompt has them.
+
+    The terminal's modes are put back after, also those of a pager that was ended.
+    """
     try:
         import termios  # noqa: PLC0415  not on all systems
 
-        before = termios.tcgetattr(sys.stdin.fileno())
+        terminal = sys.stdin.fileno()
+        before = termios.tcgetattr(terminal)
     except (ImportError, OSError, ValueError, termios.error):
         yield
         return
+    quiet = list(before)
+    quiet[3] &= ~termios.ECHO
     try:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, quiet)
         yield
     finally:
-        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, before)
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
 class ScreenBytes(io.RawIOBase):

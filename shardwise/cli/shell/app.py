@@ -1,75 +1,30 @@
-"""`shardwise shell`: at a terminal a prompt, else a text from standard input."""
+"""The prompt: reads a text, runs it, and reads the next."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import typer
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from rich.text import Text
 
 from shardwise._version import __version__
 from shardwise.cli import console as consoles
-from shardwise.cli.catalog import DEFAULT_CATALOG, existing
-from shardwise.cli.console import Exit, failing
+from shardwise.cli.console import Exit
 from shardwise.cli.shell.completion import SqlCompleter
 from shardwise.cli.shell.history import PrivateHistory, history_path
-from shardwise.cli.shell.leaving import Leave
 from shardwise.cli.shell.prompting import session
-from shardwise.cli.shell.settings import Settings
 from shardwise.cli.shell.shell import Shell
-from shardwise.cli.terminal import one_line, pager_of
+from shardwise.cli.terminal import one_line
 from shardwise.planner.scope import Scope
-
-Given = Annotated[
-    Path | None, typer.Argument(metavar="[CATALOG]", help="The catalog file. [default: cluster.sql]")
-]
-Option = Annotated[
-    Path | None, typer.Option("-c", "--catalog", envvar="SHARDWISE_CATALOG", help="The same, as for `query`.")
-]
 
 _RC: Final = Path("shardwise/shellrc")
 
 
-def shell(
-    given: Given = None,
-    *,
-    catalog: Option = None,
-    no_rc: Annotated[bool, typer.Option("--no-rc", help="Leave out the startup file.")] = False,
-    vi: Annotated[bool, typer.Option("--vi", help="vi's keys instead of emacs'.")] = False,
-) -> None:
-    """Type statements, with completion and history; or run those of standard input."""
-    path = existing(given or catalog or DEFAULT_CATALOG)
-    is_interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    settings = Settings(bail=not is_interactive, pager=pager_of(os.environ))
-    with failing(), _opened(path, settings, is_interactive=is_interactive) as opened:
-        try:
-            if is_interactive:
-                code = _interact(opened, is_vi=vi, has_rc=not no_rc)
-            else:
-                code = opened.run_lines(sys.stdin, "stdin")
-        except Leave as leave:
-            code = leave.code
-    if code:
-        raise typer.Exit(code)
-
-
-@contextmanager
-def _opened(path: Path, settings: Settings, *, is_interactive: bool) -> Iterator[Shell]:
-    opened = Shell(path, settings, is_interactive=is_interactive)
-    try:
-        yield opened
-    finally:
-        opened.close()
-
-
-def _interact(opened: Shell, *, is_vi: bool, has_rc: bool) -> int:
+def interact(opened: Shell, *, is_vi: bool, has_rc: bool) -> int:
+    """The shell at a terminal, until its user leaves."""
     completer = SqlCompleter(lambda: opened.connection)
     prompt = session(
         lambda: prompt_of(opened),
@@ -106,8 +61,10 @@ def loop(opened: Shell, prompt: PromptSession[str], completer: SqlCompleter) -> 
 
 
 def prompt_of(opened: Shell) -> StyleAndTextTuples:
-    """The catalog's name, and the scope if there is one: `shop[tenant=acme]> `."""
-    parts: StyleAndTextTuples = [("class:prompt", one_line(opened.connection.cluster.declared.name))]
+    """The catalog, the schema and the scope, if there are any: `shop.crm[tenant=acme]> `."""
+    connection = opened.connection
+    place = ".".join(filter(None, (connection.cluster.declared.name, connection.options.schema)))
+    parts: StyleAndTextTuples = [("class:prompt", one_line(place))]
     scope = scope_text(opened.connection.scope)
     if scope:
         parts.append(("class:prompt.scope", f"[{scope}]"))

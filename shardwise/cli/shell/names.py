@@ -73,9 +73,7 @@ class Names:
 def names_of(connection: Connection) -> Names:
     """Reads what there is. May open sources, where the catalog does not know the columns: takes its time."""
     catalog = connection.cluster.catalog
-    local = (
-        Relation(name, "local", columns=_local_columns(data)) for name, data in connection.locals.items()
-    )
+    local = (_local(name, data) for name, data in connection.locals.items())
     return Names(
         relations=(*map(_relation, catalog.tables()), *local),
         shardings=tuple(sharding.name for sharding in catalog.shardings()),
@@ -108,9 +106,13 @@ def _shards(catalog: Catalog) -> tuple[str, ...]:
     return tuple(found) if len(found) <= _SHARDS_MAX else ()
 
 
-def _local_columns(data: Any) -> tuple[str, ...]:
-    names = getattr(data, "column_names", None)
-    return tuple(map(str, getattr(data, "columns", ()) if names is None else names))
+def _local(name: str, data: Any) -> Relation:
+    """Registered data, a stored result, or a view."""
+    if isinstance(data, View):
+        return Relation(name, "local view", columns=data.columns, sql=data.sql)
+    found = getattr(data, "column_names", None)
+    columns = getattr(data, "columns", ()) if found is None else found
+    return Relation(name, "local", columns=tuple(str(c[0] if isinstance(c, tuple) else c) for c in columns))
 
 
 @lru_cache

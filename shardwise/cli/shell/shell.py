@@ -23,7 +23,7 @@ from shardwise.cli.shell import commands
 from shardwise.cli.shell.leaving import Stopped
 from shardwise.cli.shell.settings import Settings, Target
 from shardwise.cli.shell.splitting import PLAIN_WORDS, Command, Piece, Statement, is_finished, pieces
-from shardwise.cli.terminal import Screen, Style, harmless, unchanged_terminal
+from shardwise.cli.terminal import Screen, Style, harmless, quiet_terminal
 from shardwise.dbapi import Connection, connect
 from shardwise.dbapi.files import writing
 from shardwise.dbapi.statements import Query, parse
@@ -167,7 +167,10 @@ class Shell:
         """Runs a file. Inside of it `.read` is relative to where the shell is."""
         if self._depth >= _READ_DEPTH_MAX:
             raise ProgrammingError(f"{path}: files that read one another, {_READ_DEPTH_MAX} deep")
-        text = path.read_text(encoding="utf-8")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ProgrammingError(f"{path} is no text in UTF-8: {error.reason}") from error
         self._depth += 1
         try:
             return self.run(text, str(path))
@@ -182,7 +185,7 @@ class Shell:
             self.target.file.write(f"{text}\n".encode())
         elif sys.stdout.isatty():
             screen = Screen(sys.stdout, self._pager)
-            with unchanged_terminal():
+            with quiet_terminal():
                 try:
                     screen.write(harmless(text) + "\n")
                     screen.close()
@@ -237,8 +240,9 @@ class Shell:
         moved = answered.statistics
         if moved is not None:
             shards = {shard for of in moved.fragments.values() for shard in of}
-            told += f"  {count_text(moved.rows_moved, 'row')}, {bytes_text(moved.bytes_moved)} moved off "
-            told += count_text(len(shards), "shard")
+            if shards:
+                told += f"  {count_text(moved.rows_moved, 'row')}, {bytes_text(moved.bytes_moved)} moved off "
+                told += count_text(len(shards), "shard")
         self.print(told)
 
     # -- what commands change -------------------------------------------------------------------

@@ -155,10 +155,17 @@ def _in_statements_of_ours(place: _Place, names: Names) -> Offer | None:
     match words:
         case ["show"]:
             return Offer(_keywords(vocabulary.SHOW_FORMS), is_eager=True)
-        case ["show", "columns", "from" | "in"] | ["show", "route", "for"] | ["describe" | "desc"]:
+        case (
+            ["show", "columns", "from" | "in"]
+            | ["show", "route", "for"]
+            | ["show", "create", "table" | "view"]
+            | ["describe" | "desc"]
+        ):
             return Offer(relations(names), is_eager=True)
         case ["show", "route", "for", _]:
             return Offer(_keywords(("KEY",)))
+        case ["show", _] | ["show", "columns", "from" | "in", *_]:
+            return Offer(_keywords(("LIKE", "WHERE")))
         case ["show", *_]:
             return Offer(())
         case ["set" | "reset"]:
@@ -172,7 +179,7 @@ def _in_statements_of_ours(place: _Place, names: Names) -> Offer | None:
         case ["use"]:
             return Offer([Candidate(quoted(name), "schema") for name in names.schemas], is_eager=True)
         case ["drop", "table" | "view"]:
-            return Offer((c for c in relations(names) if c.meta == "local"), is_eager=True)
+            return Offer((c for c in relations(names) if c.meta.startswith("local")), is_eager=True)
         case ["explain"]:
             return Offer(_keywords(vocabulary.STARTS))
         case ["explain", "(", *rest] if ")" not in rest:

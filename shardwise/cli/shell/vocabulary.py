@@ -43,14 +43,18 @@ OPERANDS: Final = ("CASE", "NOT", "EXISTS", "CAST", "DISTINCT", "SELECT", "NULL"
 
 EXPLAIN_OPTIONS: Final = ("ANALYZE", "ROUTE", "STEPS", "SHARDS", "FORMAT json")
 SHOW_FORMS: Final = (
-    "TABLES",
-    "COLUMNS FROM",
-    "SHARDS",
-    "SHARDINGS",
-    "SOURCES",
-    "ROUTE FOR",
-    "SCOPE",
-    "CACHE",
+    *(
+        "TABLES",
+        "VIEWS",
+        "SCHEMAS",
+        "COLUMNS FROM",
+        "CREATE TABLE",
+        "SHARDS",
+        "SHARDINGS",
+        "SOURCES",
+        "ROUTE FOR",
+    ),
+    *("SCOPE", "CACHE"),
 )
 
 RESERVED: Final = words(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from shardwise.catalog import Catalog
@@ -17,7 +16,7 @@ from shardwise.errors import Reason, UnknownName
 if TYPE_CHECKING:
     from shardwise.cli.shell.shell import Shell
 
-_NUMBERS: Final = ("shards", "rows", "slots")
+_NUMBERS: Final = ("shards", "rows", "slots", "tables", "views")
 
 
 def _rows(shell: Shell, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -26,12 +25,11 @@ def _rows(shell: Shell, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         return [column.name for column in cursor.description or ()], cursor.fetchall()
 
 
-def _list(shell: Shell, sql: str, pattern: str | None, kinds: Sequence[str] = ()) -> None:
+def _list(shell: Shell, sql: str, pattern: str | None) -> None:
     """What a SHOW lists, of those whose name fits the pattern."""
     names, rows = _rows(shell, sql)
     fits = _fitting(pattern)
-    rows = [row for row in rows if fits(str(row[0])) and (not kinds or row[1] in kinds)]
-    shell.show(names, rows, _NUMBERS)
+    shell.show(names, [row for row in rows if fits(str(row[0]))], _NUMBERS)
 
 
 def _fitting(pattern: str | None) -> Any:
@@ -52,7 +50,7 @@ def tables(shell: Shell, arguments: list[str], _: Command) -> None:
 @command("\\dv", arguments="[PATTERN]", completes=Completes.TABLE)
 def views(shell: Shell, arguments: list[str], _: Command) -> None:
     """The views"""
-    _list(shell, "SHOW TABLES", next(iter(arguments), None), ("view",))
+    _list(shell, "SHOW VIEWS", next(iter(arguments), None))
 
 
 @command("\\d", ".columns", arguments="[TABLE]", completes=Completes.TABLE)
@@ -87,11 +85,7 @@ def schema(shell: Shell, arguments: list[str], _: Command) -> None:
 @command("\\dn", ".schemas")
 def schemas(shell: Shell, arguments: list[str], _: Command) -> None:
     """The schemas, and how many tables each has"""
-    found: dict[str, int] = {}
-    for table in shell.connection.cluster.catalog.tables():
-        name = (table.schema if isinstance(table, Table) else None) or "main"
-        found[name] = found.get(name, 0) + 1
-    shell.show(["schema", "tables"], list(found.items()), ["tables"])
+    _list(shell, "SHOW SCHEMAS", None)
 
 
 @command(".shards", arguments="[PATTERN]")

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 from pathlib import Path
+from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from shardwise.cli.shell.commands.registry import COMMANDS, NAMES, Completes, Kn
 from shardwise.cli.shell.leaving import Leave, Stopped
 from shardwise.cli.shell.splitting import Command
 from shardwise.errors import OperationalError, ProgrammingError
+from shardwise.plan.wrap import labelled
 
 if TYPE_CHECKING:
     from shardwise.cli.shell.shell import Shell
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 def read(shell: Shell, arguments: list[str], _: Command) -> None:
     """Run a file of statements and commands"""
     code = shell.read(Path(arguments[0]).expanduser())
-    if code and shell.settings.bail:
+    if code and (shell.settings.bail or code == Exit.INTERRUPTED):
         raise Stopped(code)
 
 
@@ -97,8 +99,7 @@ def help_(shell: Shell, arguments: list[str], _: Command) -> None:
         shell.print(f"{_usage(known)}\n    {known.help}")
         return
     usages = [(_usage(known), known.help) for known in COMMANDS]
-    width = max(len(usage) for usage, _ in usages)
-    lines = [f"{usage:<{width}}  {text}" for usage, text in usages]
+    lines = labelled(usages, max(get_terminal_size().columns - 1, 60))
     lines += ["", "Statements end with ; and may have many lines. Ctrl-C stops one, Ctrl-D leaves."]
     shell.print("\n".join(lines))
 

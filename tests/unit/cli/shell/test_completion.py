@@ -37,6 +37,8 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Names:
     path.write_text(CATALOG, encoding="utf-8")
     with shardwise.connect(path) as connection:
         connection.register("mine", pa.table({"key": [1], "value": [2]}))
+        connection.execute("CREATE TEMP TABLE kept AS SELECT 1 AS one, 2 AS two")
+        connection.execute("CREATE TEMP VIEW seen AS SELECT one AS eins FROM kept")
         return names_of(connection)
 
 
@@ -57,7 +59,7 @@ def with_meta(text: str, meta: str, names: Names) -> list[str]:
         # tables
         (
             "SELECT * FROM |",
-            ["customers", "orders", "items", '"Odd Name"', "crm.leads", "recent", "mine", "crm"],
+            ["customers", "orders", "items", '"Odd Name"', "crm.leads", "recent", "mine", "kept"],
         ),
         ("SELECT * FROM or|", ["orders"]),
         ("SELECT * FROM customers c, |", ["customers"]),
@@ -77,6 +79,8 @@ def with_meta(text: str, meta: str, names: Names) -> list[str]:
         ("SELECT * FROM customers c WHERE c.ci|", ["city"]),
         ("SELECT l.| FROM crm.leads l", ["lead_id", "source"]),
         ("SELECT mine.| FROM mine", ["key", "value"]),
+        ("SELECT k.| FROM kept k", ["one", "two"]),
+        ("SELECT seen.| FROM seen", ["eins"]),
         ("SELECT 1; SELECT c.n| FROM customers c; SELECT 2 FROM orders c", ["name"]),
         # of queries within
         ("SELECT q.| FROM (SELECT id, city AS town, 1 + 2 three FROM customers) q", ["id", "town", "three"]),
@@ -101,15 +105,17 @@ def with_meta(text: str, meta: str, names: Names) -> list[str]:
         ("SELECT * FROM orders JOIN items ON |", ["items.customer_id = orders.customer_id"]),
         ("SELECT * FROM orders JOIN items USING (|", ["customer_id"]),
         # our own statements
-        ("SHOW |", ["TABLES", "COLUMNS FROM", "SHARDS", "SHARDINGS", "SOURCES", "ROUTE FOR", "SCOPE"]),
+        ("SHOW |", ["TABLES", "VIEWS", "SCHEMAS", "COLUMNS FROM", "CREATE TABLE", "SHARDS"]),
         ("show route for or|", ["orders"]),
         ("SHOW ROUTE FOR orders |", ["KEY"]),
+        ("SHOW CREATE TABLE ord|", ["orders"]),
+        ("SHOW TABLES |", ["LIKE", "WHERE"]),
         ("SET |", ["SCOPE"]),
         ("SET SCOPE |", ["id", "customer_id", "by_customer", "shard"]),
         ("SET SCOPE shard IN (|", ["s0", "s1"]),
         ("SET SCOPE shard IN (s0, |", ["s0", "s1"]),
         ("USE |", ["crm"]),
-        ("DROP TABLE |", ["mine"]),
+        ("DROP TABLE |", ["mine", "kept"]),
         ("EXPLAIN (|", ["ANALYZE", "ROUTE", "STEPS", "SHARDS"]),
         ("EXPLAIN SEL|", ["SELECT"]),
         ("CREATE TEMP TABLE x AS |", ["SELECT", "WITH", "FROM"]),
@@ -136,7 +142,7 @@ def test_offered(text: str, expected: list[str], names: Names) -> None:
         "SELECT 12|",
         "SELECT 1 AS na|",
         "SELECT x.| FROM orders o",
-        "SHOW TABLES |",
+        "SHOW TABLES LIKE |",
         "SELECT * FROM orders LIMIT |",
     ],
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from shardwise.cli.shell import commands
+from shardwise.cli.shell.app import prompt_of
 from shardwise.cli.shell.leaving import Leave
 from shardwise.cli.shell.settings import Settings
 from shardwise.cli.shell.shell import Shell
+from shardwise.errors import Cancelled
 from tests.unit.cli.conftest import *  # noqa: F403  the cluster
 from tests.unit.cli.runner import run
 
@@ -110,7 +114,7 @@ def test_looking(sh: Ran) -> None:
     assert [line.split()[0] for line in sh("\\dt c*s").splitlines()[2:-1]] == ["customers", "cities"]
     assert [line.split()[0] for line in sh(".tables CUST%").splitlines()[2:-1]] == ["customers"]
     out = sh("\\d customers")
-    assert out.splitlines()[2].split() == ["id", "INTEGER", "NO", "PRI", "NULL"]
+    assert out.splitlines()[2].split() == ["id", "INTEGER", "NO", "PRI", "NULL", "NULL"]
     assert out.splitlines()[-1] == "SHARD BY by_id (id)"
     assert sh("\\d+ customers") == out
     assert "name VARCHAR NOT NULL" in sh(".schema customers")
@@ -122,7 +126,7 @@ def test_looking(sh: Ran) -> None:
     assert "duckdb:///s0.duckdb" in sh(".sources")
     assert "MOD 2" in sh(".shardings")
     assert sh(".route customers 7").splitlines()[2].split() == ["1", "s1", "s1", "customers"]
-    assert sh("\\dn").splitlines()[2].split() == ["main", "2"]
+    assert sh("\\dn").splitlines()[2].split() == ["main", "True", "2", "0"]
     assert sh("\\dv").endswith("(0 rows)\n")
 
 
@@ -135,11 +139,32 @@ def test_read_runs_files_and_names_them_in_errors(sh: Ran, imported: Path) -> No
     assert "sub/a.sql:4\nerror: " in sh.err
     assert sh(".bail on\n.read sub/a.sql\nSELECT 3;") == "1\n(1 row)\n"
     assert sh.code == 1
+    (imported / "binary.sql").write_bytes(b"SELECT '\xff';")
+    sh(".read binary.sql")
+    assert "binary.sql is no text in UTF-8" in sh.err
     sh(".read nothing.sql")
     assert "No such file" in sh.err
     (imported / "loop.sql").write_text(".bail on\n.read loop.sql", encoding="utf-8")
     sh(".read loop.sql")
     assert "read one another" in sh.err
+
+
+def test_ctrl_c_in_a_file_stops_all(sh: Ran, imported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise Cancelled("the statement was cancelled")
+
+    (imported / "a.sql").write_text("SELECT 1;\nSELECT 2;", encoding="utf-8")
+    (imported / "b.sql").write_text(".read a.sql\n.print after", encoding="utf-8")
+    monkeypatch.setattr("shardwise.cli.shell.shell.answer", interrupted)
+    assert sh(".read b.sql\n.print after") == ""
+    assert sh.code == 130
+    assert sh.err.count("cancelled") == 1
+
+
+def test_the_manual_has_all_commands() -> None:
+    manual = (Path(__file__).parents[4] / "docs" / "shell.md").read_text(encoding="utf-8")
+    missing = [k.names for k in commands.COMMANDS if not any(f"`{n}" in manual for n in k.names)]
+    assert missing == []
 
 
 def test_options(sh: Ran) -> None:
@@ -220,6 +245,29 @@ def test_edit_uses_the_editor(sh: Ran, monkeypatch: pytest.MonkeyPatch, tmp_path
     assert sh.shell.edited == "SELECT 1,SELECT 2;"
 
 
+def prompt(sh: Ran) -> str:
+    return "".join(text for _, text, *_ in prompt_of(sh.shell))
+
+
+def test_the_prompt_tells_schema_and_scope(sh: Ran) -> None:
+    assert prompt(sh) == "tiny> "
+    sh("SET SCOPE id = 7;")
+    assert prompt(sh) == "tiny[id=7]> "
+    sh("SET SCOPE id IN (7, 8), shard = s1;")
+    assert prompt(sh) == "tiny[id: 2, shard=s1]> "
+    assert sh(".headers off\nSELECT count(*) FROM customers;") == "1\n(1 row)\n"
+    sh("RESET SCOPE; USE main;")
+    assert sh.code == 0
+    assert prompt(sh) == "tiny> "
+
+
+def test_local_results(sh: Ran) -> None:
+    sh("CREATE TEMP TABLE few AS SELECT id FROM customers WHERE id < 3;")
+    assert sh.code == 0
+    assert sh(".headers off\nSELECT count(*) FROM few JOIN customers USING (id);") == "3\n(1 row)\n"
+    assert "few" in sh(".tables f*")
+
+
 @pytest.mark.usefixtures("imported")
 class TestCommand:
     """`shardwise shell` where there is no terminal."""
@@ -242,6 +290,18 @@ class TestCommand:
         monkeypatch.setattr(Shell, "run", running)
         assert run("shell", stdin="SELECT 1;\n.mode csv\nSELECT\n';'\n;\nSELECT 2").code == 0
         assert seen == ["SELECT 1;\n", ".mode csv\n", "SELECT\n';'\n;\n", "SELECT 2"]
+
+    def test_a_script_needs_no_prompt_toolkit(self) -> None:
+        code = "import sys, shardwise.cli; print('prompt_toolkit' in sys.modules)"
+        root = str(Path(__file__).parents[4])
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": root},
+        )
+        assert done.stdout.splitlines()[-1] == "False"
 
     def test_codes(self, imported: Path) -> None:
         assert run("shell", stdin=".exit 7\n").code == 7
