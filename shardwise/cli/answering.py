@@ -18,7 +18,7 @@ from shardwise.cli import output, table
 from shardwise.cli.attended import attended
 from shardwise.cli.output import Format
 from shardwise.cli.progress import Watch, watched
-from shardwise.cli.terminal import Screen, ScreenBytes, quiet_terminal
+from shardwise.cli.terminal import Screen, ScreenBytes
 from shardwise.cli.textual import Rows
 from shardwise.dbapi import Connection, Cursor
 from shardwise.plan.statistics import Statistics
@@ -62,8 +62,7 @@ def answer(
 ) -> Answered:
     """Runs a statement and shows its rows. Ctrl-C raises `Cancelled`, within a moment."""
     showing = _Showing(connection.cursor(), way or Way())
-    with quiet_terminal():
-        return attended(lambda: showing.run(sql, params, options), showing.stop)
+    return attended(lambda: showing.run(sql, params, options), showing.stop)
 
 
 class _Showing:

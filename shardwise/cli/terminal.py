@@ -186,7 +186,8 @@ class Screen:
 def quiet_terminal() -> Iterator[None]:
     """Keys that are typed meanwhile are not echoed amid what is shown; the next prompt has them.
 
-    The terminal's modes are put back after, also those of a pager that was ended.
+    The terminal's modes are put back after, also those of a pager that was ended. Only for one who has the
+    terminal alone: in `shardwise query … | less` they are the reader's.
     """
     try:
         import termios  # noqa: PLC0415  not on all systems

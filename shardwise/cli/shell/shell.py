@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -145,7 +146,8 @@ class Shell:
         way = self._way(is_expanded=is_expanded)
         if self.target is not None and self.target.is_once:
             self.target = None
-        answered = answer(self.connection, sql, (), way, **settings.options)
+        with quiet_terminal() if self.is_interactive else nullcontext():
+            answered = answer(self.connection, sql, (), way, **settings.options)
         if settings.timer:
             self._tell_time(answered)
 
@@ -185,7 +187,7 @@ class Shell:
             self.target.file.write(f"{text}\n".encode())
         elif sys.stdout.isatty():
             screen = Screen(sys.stdout, self._pager)
-            with quiet_terminal():
+            with quiet_terminal() if self._pager else nullcontext():
                 try:
                     screen.write(harmless(text) + "\n")
                     screen.close()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from shardwise.catalog import Catalog
 from shardwise.catalog.model import Table, View
 from shardwise.catalog.printing import print_catalog
+from shardwise.cli.attended import attended
 from shardwise.cli.shell.commands.registry import Completes, command
 from shardwise.cli.shell.splitting import Command
 from shardwise.dbapi.show import placement_text
@@ -20,9 +21,19 @@ _NUMBERS: Final = ("shards", "rows", "slots", "tables", "views")
 
 
 def _rows(shell: Shell, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    with shell.connection.cursor() as cursor:
-        cursor.execute(sql)
-        return [column.name for column in cursor.description or ()], cursor.fetchall()
+    cursor = shell.connection.cursor()
+
+    def rows() -> tuple[list[str], list[tuple[Any, ...]]]:
+        with cursor:
+            cursor.execute(sql)
+            return [column.name for column in cursor.description or ()], cursor.fetchall()
+
+    return attended(rows, cursor.cancel)
+
+
+def _catalog(shell: Shell) -> Catalog:
+    """With columns, which may have to be read off the sources: ctrl-C does not wait for that."""
+    return attended(lambda: shell.connection.cluster.catalog, lambda: None)
 
 
 def _list(shell: Shell, sql: str, pattern: str | None) -> None:
@@ -61,7 +72,7 @@ def describe(shell: Shell, arguments: list[str], given: Command) -> None:
         return
     names, rows = _rows(shell, f"DESCRIBE {arguments[0]}")
     shell.show(names, rows)
-    table = _relation(shell.connection.cluster.catalog, arguments[0])
+    table = _relation(_catalog(shell), arguments[0])
     if isinstance(table, Table):
         shell.print(placement_text(table))
 
@@ -69,7 +80,7 @@ def describe(shell: Shell, arguments: list[str], given: Command) -> None:
 @command(".schema", arguments="[PATTERN]", completes=Completes.TABLE)
 def schema(shell: Shell, arguments: list[str], _: Command) -> None:
     """What the catalog says of the tables, or of all that it has"""
-    catalog = shell.connection.cluster.catalog
+    catalog = _catalog(shell)
     if not arguments:
         shell.print(catalog.to_sql(locked=False).rstrip())
         return

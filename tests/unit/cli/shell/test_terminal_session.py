@@ -127,6 +127,27 @@ def test_ctrl_c_stops_the_statement_and_not_the_shell(terminal: Terminal, sql: s
     assert terminal.end() == 0
 
 
+def test_ctrl_c_stops_a_file_too(terminal: Terminal, imported: Path) -> None:
+    (imported / "slow.sql").write_text(f"{SLOW}\n{SLOW}\n.print after\n", encoding="utf-8")
+    took = []
+    for _ in range(2):
+        terminal.send(".read slow.sql\r")
+        time.sleep(1.5)
+        terminal.quiet(0.0)
+        took.append(interrupted_after(terminal))
+    assert min(took) < BACK_WITHIN_S, took
+    terminal.quiet()
+    assert "after" not in terminal.seen
+
+
+def test_what_is_typed_meanwhile_is_run_and_not_echoed_amid_the_rows(terminal: Terminal) -> None:
+    terminal.send("SELECT count(*) AS many FROM customers c, range(3000000) r(x) WHERE sqrt(c.id + x) > 1;\r")
+    time.sleep(0.5)
+    terminal.send("SELECT 40 + 2 AS answer;\r")
+    assert "40 + 2" not in terminal.wait_for("(1 row)")
+    assert "42" in terminal.wait_for("(1 row)")
+
+
 def test_progress_is_shown_and_erased(terminal: Terminal) -> None:
     terminal.send(SLOW + "\r")
     terminal.wait_for("requests answered")
