@@ -331,7 +331,7 @@ def check_view(checker: Checker, view: View) -> None:
         )
     except SqlglotError:
         checker.fail(f'view "{view.name}" is no query of the {checker.catalog.dialect} dialect', at=view.name)
-    if not isinstance(found, exp.Query):
+    if not isinstance(found, exp.Query | exp.Values):
         checker.fail(f'view "{view.name}" is no query', at=view.name, hint="Write SELECT … after AS")
     if len({name.casefold() for name in view.columns}) < len(view.columns):
         checker.fail(f'view "{view.name}" names a column twice', at=view.name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import sqlglot
@@ -311,27 +312,38 @@ class Binder:
     # Views
 
     def view(self, view: View, *, is_local: bool = False) -> BoundQuery:
-        """A view's query, whose names are its own: no WITH item of the statement is one, and of the
-        connection's relations only a view of the connection reads any."""
+        """A view's query."""
         key = f"{'local ' if is_local else ''}{view.full_name.lower()}"
         if key in self.views_open:
             raise ProgrammingError(
                 f'the view "{view.name}" reads itself', hint="Its definition names it, or a view that does"
             )
-        saved = self.ctes, self.views_open, self.windows, self.locals, self.schema
-        self.ctes, self.views_open, self.windows = {}, (*self.views_open, key), {}
-        self.schema = view.schema
-        if not is_local:
+        saved, self.views_open = self.views_open, (*self.views_open, key)
+        try:
+            with self.inside(view):
+                query = sqlglot.parse_one(view.sql, read="duckdb")
+                return self.query(query, None).renamed(list(view.columns))
+        finally:
+            self.views_open = saved
+
+    @contextmanager
+    def inside(self, view: View) -> Iterator[None]:
+        """Names are the view's own: no WITH item of the statement is one, and of the connection's relations
+        only a view of the connection reads any."""
+        saved = self.ctes, self.windows, self.locals, self.schema
+        self.ctes, self.windows, self.schema = {}, {}, view.schema
+        if not any(relation is view for relation in self.locals.values()):
             self.locals = {n: r for n, r in self.locals.items() if n.startswith(PREFIX)}
         try:
-            return self.query(sqlglot.parse_one(view.sql, read="duckdb"), None).renamed(list(view.columns))
+            yield
         except Error as error:
-            error.message = f'in the view "{view.name}": {error.message}'
-            error.position = None  # it is one in the view's text, not in the statement's
-            error.view = view.name
+            if error.view is None:
+                error.message = f'in the view "{view.name}": {error.message}'
+                error.position = None  # it is one in the view's text, not in the statement's
+                error.view = view.name
             raise
         finally:
-            self.ctes, self.views_open, self.windows, self.locals, self.schema = saved
+            self.ctes, self.windows, self.locals, self.schema = saved
 
     def table(self, name: str, schema: str | None) -> Table | View | None:
         """What a name stands for in the catalog: without a schema, in the current one or else the default."""

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from shardwise.errors import Unplannable
-from shardwise.plan.nodes import Filter, Keep, Node, Raw
+from shardwise.errors import Reason, Unplannable
+from shardwise.plan.nodes import Filter, Keep, Local, Node, Raw
 from shardwise.plan.sql.sources import RAW, rel_of
+from shardwise.plan.tree import walk
 from shardwise.planner.bind.bound import BoundQuery
+from shardwise.planner.bind.inline_views import inline_views
 from shardwise.planner.bind.raw_filters import Reading, add_filters, mentioned
 from shardwise.planner.bind.scope import FromItem
 from shardwise.planner.bind.sources import HIDDEN, bind_from
@@ -23,9 +25,10 @@ def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
 
     The tables' own columns are all there; what the statement does with them is the engine's to say.
     """
-    _refuse(ast, what)
-    sql = ast.copy()
+    sql = inline_views(binder, ast.copy(), _references)
+    _refuse(sql, what)
     found = _read_alone(binder, sql)
+    _refuse_captured(sql, [item.node for _, item, _ in found], what)
     names = mentioned(sql) if binder.dialect.filters_whole else None
     tables: list[Node] = []
     for table, item, filters in found:
@@ -68,6 +71,18 @@ def _refuse(ast: exp.Expr, what: str) -> None:
             raise Unplannable(
                 "unnest(…) after a comma cannot stand before a RIGHT or FULL join here",
                 hint="Put the unnest and what it reads into a subquery of their own",
+            )
+
+
+def _refuse_captured(sql: exp.Expr, tables: list[Node], what: str) -> None:
+    """A local table stands in the text under its own name, which a WITH item there would take."""
+    with_items = {cte.alias.lower() for cte in sql.find_all(exp.CTE)}
+    for node in (n for table in tables for n in walk(table)):
+        if isinstance(node, Local) and node.name.lower() in with_items:
+            raise Unplannable(
+                f'a WITH item has the name of the local table "{node.name}", in a statement with {what}',
+                hint="Give the WITH item another name",
+                reason=Reason.NOT_SUPPORTED,
             )
 
 
