@@ -20,6 +20,8 @@ _SIZES: Final = ("memory_bytes_max", "threads", "requests_max", "requests_per_so
 class Options:
     """`None` means no limit. Sizes are bytes, times seconds, rows are rows moved off the shards.
 
+    `plan_cache` off: statements are planned anew each time, and what was planned is not kept.
+
     `schema` is where names without a schema are looked for first; then they are of the default schema.
     `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
     the plan is verified after each pass and not only at the end.
@@ -30,6 +32,7 @@ class Options:
     """
 
     scatter: Scatter = "allow"
+    plan_cache: bool = True
     deadline_s: float | None = None
     rows_max: int | None = None
     bytes_max: int | None = None
@@ -48,6 +51,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.scatter not in get_args(Scatter):
             raise _wrong("scatter", self.scatter, "'allow' or 'refuse'")
+        if not isinstance(self.plan_cache, bool):
+            raise _wrong("plan_cache", self.plan_cache, "True or False")
         if self.deadline_s is not None and not _is_number(self.deadline_s, above=0):
             raise _wrong("deadline_s", self.deadline_s, "a number of seconds above 0, or None")
         for name in _COUNTS:

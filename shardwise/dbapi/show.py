@@ -168,6 +168,14 @@ def _definition(catalog: Catalog, item: Item) -> str:
     return text.partition(" USING ")[2].rstrip(";")
 
 
+def _cache(connection: Connection) -> Iterator[Row]:
+    yield from connection.cluster.plan_cache.figures()._asdict().items()
+
+
+def _cached_statements(connection: Connection) -> Iterator[Row]:
+    yield from connection.cluster.plan_cache.statements()
+
+
 LISTS: Final[Mapping[str, tuple[Columns, Callable[[Connection], Iterator[Row]]]]] = {
     "tables": (
         (("name", _TEXT), ("kind", _TEXT), ("placement", _TEXT), ("shards", "BIGINT"), ("rows", "BIGINT")),
@@ -186,6 +194,14 @@ LISTS: Final[Mapping[str, tuple[Columns, Callable[[Connection], Iterator[Row]]]]
     "shardings": (
         (("sharding", _TEXT), ("using", _TEXT), ("slots", "BIGINT"), ("shards", "BIGINT"), ("tables", _TEXT)),
         _shardings,
+    ),
+    "cache": ((("figure", _TEXT), ("value", "BIGINT")), _cache),
+    "cache statements": (
+        (
+            ("statement", _TEXT),
+            *((name, "BIGINT") for name in ("plan_hits", "planned", "plans", "bytes")),
+        ),
+        _cached_statements,
     ),
 }
 

@@ -14,7 +14,6 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -29,6 +28,7 @@ from shardwise.executor.conform import plain
 from shardwise.executor.direct import Direct
 from shardwise.executor.locals import StoredTable
 from shardwise.executor.reading import Reader
+from shardwise.plan.kinds import kinds_of
 from shardwise.plan.run import Fragment, Request
 
 HIDDEN_COLUMNS = ("_shard", "_source", "_table")
@@ -366,17 +366,8 @@ def _key(sql: str, params: duck.Params, schema: str | None) -> object:
     """What a description depends on: the text and the kinds of the values. None: do not keep it."""
     if not params:
         return sql, schema
-    named = params if isinstance(params, Mapping) else dict(enumerate(params))
-    kinds = tuple(sorted((str(name), _kind(value)) for name, value in named.items()))
-    return None if any(kind == "" for _, kind in kinds) else (sql, schema, kinds)
-
-
-def _kind(value: Any) -> str:
-    """Values of one kind have one type in DuckDB; "" for what is looked into."""
-    if isinstance(value, list | tuple | dict):
-        return ""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"int{value.bit_length()}{value < 0}"
-    if isinstance(value, Decimal):
-        return f"Decimal{value.as_tuple()[1:]}" if value.is_finite() else ""
-    return type(value).__qualname__
+    if not isinstance(params, Mapping):
+        kinds = kinds_of(params)
+        return None if kinds is None else (sql, schema, kinds)
+    kinds = kinds_of(params.values())
+    return None if kinds is None else (sql, schema, frozenset(zip(params, kinds, strict=True)))

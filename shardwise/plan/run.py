@@ -13,15 +13,17 @@ says what to send next and what to merge. The executor is one driver, tests and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 from shardwise.catalog.tables import Stored
 from shardwise.errors import InternalError, ProgrammingError
 from shardwise.plan.gaps import NO_GAPS, Gaps
+from shardwise.plan.holes import Written, fill
 from shardwise.plan.nodes import Node
 from shardwise.plan.route import Note, Route
+from shardwise.plan.tree import without_holes
 
 
 class Batch(Protocol):
@@ -117,6 +119,8 @@ class Fragment:
     params_for: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None
     """From a shard and `params` to what is bound there; None: `params` everywhere."""
     may_be_missing: bool = False
+    text_for: Callable[[Mapping[str, Any]], Text] | None = None
+    """Set where the texts depend on the parameters' values: each shard is sent only its own keys."""
 
     @cached_property
     def sql(self) -> str:
@@ -125,6 +129,28 @@ class Fragment:
     @cached_property
     def text(self) -> Text:
         return self.make_text()
+
+    def with_values(self, values: Mapping[str, Any], literals: Sequence[Written]) -> Fragment:
+        """The same with other values for its parameters, and the literals for the holes in its texts."""
+        after: Fragment = object.__new__(Fragment)
+        known = after.__dict__
+        known.update(self.__dict__)
+        known["params"] = {name: values[name] for name in self.params}
+        if literals or self.text_for is not None:
+            known.pop("text", None)
+            known.pop("sql", None)
+            known["make_sql"] = lambda: fill(self.sql, literals)
+            known["make_text"] = lambda: _filled(self, values, literals)
+        return after
+
+
+def _filled(fragment: Fragment, values: Mapping[str, Any], literals: Sequence[Written]) -> Text:
+    text = fragment.text if fragment.text_for is None else fragment.text_for(values)
+
+    def filled(shard: str, gaps: Gaps = NO_GAPS) -> str:
+        return fill(text(shard, gaps), literals)
+
+    return filled if literals else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +203,9 @@ class Plan:
     then: Callable[[Mapping[str, Bound]], Plan] | None = None
     notes: tuple[Note, ...] = ()
     steps: tuple[tuple[str, Node], ...] = ()
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What others found out of the statement and its values' types alone. Plans that differ only in values
+    share it; threads may write the same twice."""
 
     @property
     def is_single_shard(self) -> bool:
@@ -194,8 +223,39 @@ class Plan:
 
         return explain_json(self)
 
+    def with_values(self, sql: str, values: Mapping[str, Any], literals: Sequence[Written] = ()) -> Plan:
+        """The plan of `sql`, which differs in values only: of its parameters, and of the literals that are
+        holes in this plan's texts (in the tree they are placeholders still, until `root` is asked for)."""
+        after: Plan = object.__new__(FilledPlan if literals else Plan)
+        known = after.__dict__
+        known.update(self.__dict__)
+        known["sql"] = sql
+        known["fragments"] = tuple([f.with_values(values, literals) for f in self.fragments])
+        if self.merge is not None:
+            params = {name: values[name] for name in self.merge.params}
+            known["merge"] = replace(self.merge, sql=fill(self.merge.sql, literals), params=params)
+        if literals:
+            known["literals"] = literals
+            known["holed"] = known.pop("root"), known.pop("steps")
+        return after
+
     def start(self) -> Run:
         return Run(self)
+
+
+class FilledPlan(Plan):
+    """A plan whose literals were put back: into the texts at once, into the trees when they are looked at."""
+
+    literals: Sequence[Written]
+    holed: tuple[Node, tuple[tuple[str, Node], ...]]
+
+    @cached_property
+    def root(self) -> Node:
+        return without_holes(self.holed[0], self.literals)
+
+    @cached_property
+    def steps(self) -> tuple[tuple[str, Node], ...]:
+        return tuple((name, without_holes(node, self.literals)) for name, node in self.holed[1])
 
 
 class Bound(NamedTuple):

@@ -6,11 +6,12 @@ is `after is not before`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from sqlglot import exp
 
+from shardwise.plan.holes import Written, index_of
 from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey, field_names
 
 N = TypeVar("N", bound=Node)
@@ -301,3 +302,21 @@ def operand_of_and(expr: exp.Expr) -> exp.Expr:
         if isinstance(expr, exp.Or | exp.Xor | exp.And | exp.Lambda)
         else expr.copy()
     )
+
+
+def without_holes(node: Node, literals: Sequence[Written]) -> Node:
+    """The tree with the literals put back where their placeholders are."""
+
+    def put(part: exp.Expr) -> exp.Expr:
+        index = index_of(part.name) if isinstance(part, exp.Placeholder) else None
+        return part if index is None else literals[index].literal()
+
+    def in_expression(expr: exp.Expr) -> exp.Expr:
+        expr = map_plans(expr, in_node)
+        has_hole = any(index_of(p.name) is not None for p in expr.find_all(exp.Placeholder))
+        return expr.copy().transform(put) if has_hole else expr
+
+    def in_node(node: Node) -> Node:
+        return map_expressions(map_inputs(node, in_node), in_expression)
+
+    return in_node(node)

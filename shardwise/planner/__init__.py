@@ -1,5 +1,6 @@
 """SQL + catalog → plan: see README.md for the files in reading order."""
 
+from shardwise.planner.cache import PlanCache
 from shardwise.planner.context import Context
 from shardwise.planner.members import MembersNeeded
 from shardwise.planner.passes import OPTIONAL, PASSES
@@ -13,6 +14,7 @@ __all__ = [
     "PASSES",
     "Context",
     "MembersNeeded",
+    "PlanCache",
     "Planner",
     "Scope",
     "Statement",

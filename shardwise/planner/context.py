@@ -35,6 +35,12 @@ class Context:
     database: str = "shardwise"
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What plans depend on whatever the statement is; of the rest a plan says whether it does."""
+        own = (self.time_zone, self.schema)
+        return (*own, self.scope.shape) if self.scope else own
+
     def value_of(self, call: exp.Expr) -> exp.Expr | None:
         """The constant that a stable function of the duckdb dialect stands for; None if `call` is none.
 

@@ -20,14 +20,13 @@ from sqlglot import exp
 from shardwise.plan.nodes import Fence, Filter, Join, Node, Raw
 from shardwise.plan.tree import map_expressions, map_inputs, map_plans
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.prune_slots import with_values
 from shardwise.planner.push_filters import is_movable
 
 
 def drop_fences(plan: Node, ctx: PlanContext) -> Node:
     if Fence not in plan.kinds or Raw in plan.kinds:
         return plan
-    if any(not is_movable(with_values(predicate, ctx), ctx) for predicate in _predicates(plan)):
+    if any(not is_movable(ctx.parameters.as_typed(predicate), ctx) for predicate in _predicates(plan)):
         return plan
     return _without(plan)
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from shardwise.plan.holes import LIKE
+
 TypeOf = Callable[[exp.Column], str | None]
 """From a column to its type as DuckDB writes it (`DECIMAL(9,2)`), or None if unknown."""
 
@@ -92,6 +94,8 @@ def kind_of(expr: exp.Expr, type_of: TypeOf | None = None) -> Kind | None:
         return kind_of_type(text) if text else None
     if isinstance(expr, exp.Literal):
         return LITERAL if expr.is_string else _number(expr.name)
+    if isinstance(expr, exp.Placeholder):
+        return _like(expr.args.get(LIKE))
     if isinstance(expr, exp.Cast | exp.TryCast):
         return kind_of_type(expr.to.sql("duckdb"))
     if isinstance(expr, exp.Boolean | exp.Connector | exp.Not | exp.Predicate):
@@ -106,6 +110,13 @@ def kind_of(expr: exp.Expr, type_of: TypeOf | None = None) -> Kind | None:
         values = [value for value in branches(expr) if not isinstance(value, exp.Null)]
         return _common([kind_of(value, type_of) for value in values])
     return None
+
+
+def _like(like: str | None) -> Kind | None:
+    """The kind of what is put where a placeholder is."""
+    if like is None:
+        return None
+    return LITERAL if like[0] == "'" else _number(like) if like[0] in ".9" else kind_of_type(like)
 
 
 def branches(expr: exp.Case | exp.Coalesce) -> list[exp.Expr]:

@@ -15,32 +15,39 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Sharded
 from shardwise.catalog.shardings import SlotSet
 from shardwise.plan.nodes import ColumnId, Filter, Node, Scan
-from shardwise.plan.tree import rewrite
+from shardwise.plan.tree import rewrite, walk
 from shardwise.planner.narrow import Narrowing
-from shardwise.planner.parameters import Parameters, literal_of
+from shardwise.planner.observed import Values
+from shardwise.planner.parameters import with_constants
 
 PARAMETER = "shardwise.parameter"
 """Marks (in `meta`) a constant that stands for a parameter while keys are placed."""
 
 
-def narrowed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callable[[str], Node] | None:
+def has_lists(fragment: Node) -> bool:
+    """Whether the shards may be sent different keys."""
+    filters = (node for node in walk(fragment) if isinstance(node, Filter))
+    return any(_is_listed(node) for node in filters)
+
+
+def narrowed(fragment: Node, catalog: Catalog, values: Values) -> Callable[[str], Node] | None:
     """From a shard to the fragment's tree for it; None where the tree is the same for all."""
     narrowings: dict[str, tuple[Narrowing, Callable[[str], SlotSet]]] = {}
 
     def find(node: Node) -> Node:
-        if isinstance(node, Filter) and isinstance(node.input, Scan) and _has_list(node):
+        if isinstance(node, Filter) and isinstance(node.input, Scan) and _is_listed(node):
             placement = node.input.table.placement
-            if isinstance(placement, Sharded):
-                sharding = catalog.sharding(placement.sharding)
-                known = tuple(_marked(c, parameters) for c in node.conjuncts)
-                narrowing = Narrowing(
-                    known,
-                    rel=node.input.rel,
-                    table=node.input.table,
-                    sharding=sharding,
-                    dialect=catalog.dialect,
-                )
-                narrowings[node.input.rel] = narrowing, sharding.slots_of
+            assert isinstance(placement, Sharded)
+            sharding = catalog.sharding(placement.sharding)
+            known = tuple(with_constants(c, values, mark=PARAMETER) for c in node.conjuncts)
+            narrowing = Narrowing(
+                known,
+                rel=node.input.rel,
+                table=node.input.table,
+                sharding=sharding,
+                dialect=catalog.dialect,
+            )
+            narrowings[node.input.rel] = narrowing, sharding.slots_of
         return node
 
     rewrite(fragment, find)
@@ -59,9 +66,10 @@ def narrowed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callab
     return for_shard
 
 
-def _has_list(node: Filter) -> bool:
+def _is_listed(node: Filter) -> bool:
     """Whether an IN list is asked of a column of the scan itself: else it is not worth a look per shard."""
-    assert isinstance(node.input, Scan)
+    if not isinstance(node.input, Scan) or not isinstance(node.input.table.placement, Sharded):
+        return False
     mine = node.input.output_ids
     for conjunct in node.conjuncts:
         for test in conjunct.find_all(exp.In):
@@ -69,18 +77,6 @@ def _has_list(node: Filter) -> bool:
             if any(ColumnId(c.table, c.name) in mine for c in columns):
                 return True
     return False
-
-
-def _marked(conjunct: exp.Expr, parameters: Parameters) -> exp.Expr:
-    def swap(part: exp.Expr) -> exp.Expr:
-        if isinstance(part, exp.Placeholder) and part.name in parameters.values:
-            constant = literal_of(parameters.values[part.name])
-            if constant is not None:
-                constant.meta[PARAMETER] = part.name
-                return constant
-        return part
-
-    return conjunct.copy().transform(swap) if conjunct.find(exp.Placeholder) else conjunct
 
 
 def _unmarked(conjunct: exp.Expr) -> exp.Expr:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -12,7 +12,10 @@ from uuid import UUID
 from sqlglot import exp
 
 from shardwise.errors import ProgrammingError, Reason
+from shardwise.plan.holes import LIKE, Written, index_of
+from shardwise.plan.kinds import type_like
 from shardwise.plan.tree import bare
+from shardwise.planner.observed import Observed, Origin, Values
 
 Given = Sequence[Any] | Mapping[str, Any] | None
 
@@ -23,6 +26,8 @@ def literal_of(value: Any) -> exp.Expr | None:
     >>> literal_of(5).sql(), literal_of("x").sql("duckdb")
     ('5', "'x'")
     """
+    if isinstance(value, Written):
+        return value.literal()
     if value is None:
         return exp.Null()
     if isinstance(value, bool):
@@ -45,6 +50,31 @@ def _type_name(value: Any) -> str | None:
     return next((name for python, name in named if isinstance(value, python)), None)
 
 
+LiteralOf = Callable[[Any], exp.Expr | None]
+
+
+def with_constants(
+    expr: exp.Expr, values: Values, literal_of: LiteralOf = literal_of, *, mark: str | None = None
+) -> exp.Expr:
+    """`expr` with parameters as the constants they are; see `Parameters.as_constants`.
+
+    `mark` is a key of `meta` under which each such constant holds its parameter's name.
+    """
+    if expr.find(exp.Placeholder) is None:
+        return expr
+
+    def swap(part: exp.Expr) -> exp.Expr:
+        if isinstance(part, exp.Placeholder) and part.name in values:
+            constant = literal_of(values[part.name])
+            if constant is not None:
+                if mark is not None:
+                    constant.meta[mark] = part.name
+                return constant
+        return part
+
+    return expr.copy().transform(swap)
+
+
 def names_written(statement: exp.Expr) -> frozenset[str]:
     """The names that the statement's own parameters have once bound."""
     return frozenset(_name(p) for p in statement.find_all(exp.Placeholder, exp.Parameter))
@@ -60,21 +90,49 @@ def _name(placeholder: exp.Expr) -> str:
 class Parameters:
     """The values given, and those the statement uses so far.
 
-    `?` and `$1` are positions, `:x` and `$x` names. After binding each is `$p1` or `$x`, and
-    `values` holds what is bound under that name.
+    `?` and `$1` are positions, `:x` and `$x` names. After binding each is `$p1` or `$x`. A plan is made
+    for values that nobody looked at, but through `exact` and `as_constants`: so it is known for which others
+    it is right as well.
     """
 
     given: Given = None
     written: frozenset[str] = frozenset()
-    values: dict[str, Any] = field(default_factory=dict)
+    literals: Sequence[Written] = ()
+    observed: Observed = field(default_factory=Observed)
+    _values: dict[str, Any] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
     def use(self, placeholder: exp.Expr) -> exp.Expr:
         """The bound form of a placeholder."""
         name = _name(placeholder)
-        if name not in self.values:
-            self.values[name] = self._value(name)
-        return exp.Placeholder(this=name)
+        if name not in self._values:
+            self._values[name] = self._value(name)
+        like = placeholder.args.get(LIKE) or type_like(self._values[name])
+        return exp.Placeholder(this=name) if like is None else exp.Placeholder(this=name, **{LIKE: like})
+
+    @property
+    def values(self) -> Values:
+        """All values by name, for whoever puts others in their place: no planning may look here."""
+        return self._values
+
+    def exact(self, name: str) -> Any:
+        """A value that the plan is made for: with another one it is another plan. None: there is none."""
+        value = self._values.get(name)
+        self.observed.exact[name] = value
+        return value
+
+    def as_typed(self, expr: exp.Expr) -> exp.Expr:
+        """`expr` with those values as constants whose types are not told by their placeholders."""
+        untold = [p.name for p in expr.find_all(exp.Placeholder) if LIKE not in p.args]
+        return with_constants(expr, {name: self.exact(name) for name in untold if name in self._values})
+
+    def as_constants(self, expr: exp.Expr, literal_of: LiteralOf) -> exp.Expr:
+        """`expr` with the values as constants, for reasoning only; what is sent keeps the parameter.
+
+        Whoever reasons so records what came of it (`observed`), or does it again for each set of values.
+        `literal_of` is the query dialect's.
+        """
+        return with_constants(expr, self._values, literal_of)
 
     def expand_in(self, condition: exp.Expr) -> exp.Expr:
         """`x IN ?` and `x IN (?)` with a list value: one parameter for each member; of none, FALSE."""
@@ -83,31 +141,48 @@ class Parameters:
         written = condition.args.get("field")
         for member in [written] if written is not None else condition.expressions:
             inner = bare(member)
-            value = self.values.get(inner.name) if isinstance(inner, exp.Placeholder) else None
+            value = self._values.get(inner.name) if isinstance(inner, exp.Placeholder) else None
             if isinstance(value, list | tuple | set | frozenset):
                 listed = True
-                members += [self.bind_value(f"{inner.name}_{i}", v) for i, v in enumerate(value)]
+                members += [self._member(inner.name, i, v) for i, v in enumerate(value)]
             else:
                 members.append(member)
         if not listed:
             return condition
         return exp.In(this=condition.this, expressions=members) if members else exp.false()
 
+    def bind_constant(self, wanted: str, value: Any) -> exp.Expr:
+        """A value of the context, which plans are kept apart by, under a name near `wanted`."""
+        bound = self._bound(wanted, value)
+        self.observed.constants[bound.name] = value
+        return bound
+
     def bind_value(self, wanted: str, value: Any) -> exp.Expr:
-        """A further value, under a name near `wanted` that the statement's parameters do not have."""
+        """A value found on the way, under a name near `wanted` that no parameter of the statement has."""
+        self.observed.is_bound_to_rows = True
+        return self._bound(wanted, value)
+
+    def _member(self, name: str, index: int, value: Any) -> exp.Expr:
+        """A member of the list that was given under `name`."""
+        bound = self._bound(f"{name}_{index}", value)
+        self.observed.origins[bound.name] = Origin(self.observed.origins[name].key, index)
+        return bound
+
+    def _bound(self, wanted: str, value: Any) -> exp.Expr:
         name = wanted
-        while name in self.values or name in self.written:
+        while name in self._values or name in self.written:
             name += "_"
-        self.values[name] = value
+        self._values[name] = value
         return exp.Placeholder(this=name)
 
     def copy(self) -> Parameters:
-        return Parameters(self.given, self.written, dict(self.values), set(self._used))
+        """For another part of the statement's planning; what is observed is the statement's."""
+        return replace(self, _values=dict(self._values), _used=set(self._used))
 
     def used_in(self, *expressions: exp.Expr) -> dict[str, Any]:
         """The values that the expressions mention."""
         names = {p.name for e in expressions for p in e.find_all(exp.Placeholder)}
-        return {name: self.values[name] for name in self.values if name in names}
+        return {name: value for name, value in self._values.items() if name in names}
 
     def check_all_used(self) -> None:
         """Too many positional values is the caller's mistake; further names in a mapping are not."""
@@ -116,10 +191,14 @@ class Parameters:
             raise self._count_error(last)
 
     def _value(self, name: str) -> Any:
+        index = index_of(name)
+        if index is not None:
+            return self.literals[index]
         position = name[1:] if name[:1] == "p" and name[1:].isdigit() else None
         if position is not None and not isinstance(self.given, Mapping):
             values = self.given or ()
             self._used.add(name)
+            self.observed.origins[name] = Origin(int(position) - 1)
             if int(position) > len(values):
                 raise self._count_error(int(position))
             return values[int(position) - 1]
@@ -130,6 +209,7 @@ class Parameters:
                 hint='Pass a mapping with that key, such as {"' + name + '": …}',
                 sqlstate="07001",
             )
+        self.observed.origins[name] = Origin(name)
         return self.given[name]
 
     def _count_error(self, wanted: int) -> ProgrammingError:

@@ -9,14 +9,18 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from shardwise.errors import NotSupportedError, Position, ProgrammingError, SQLSyntaxError
 from shardwise.planner.dialects import DUCKDB, Dialect
+from shardwise.planner.dialects.base import Mark
 
 _QUERIES = (exp.Query, exp.Values, exp.Pivot)
 
 
-def parse(sql: str, dialect: Dialect = DUCKDB) -> exp.Expr:
-    """One query of the dialect; `?` are numbered in the order they are written."""
+def parse(sql: str, dialect: Dialect = DUCKDB, mark: Mark | None = None) -> exp.Expr:
+    """One query of the dialect; `?` are numbered in the order they are written.
+
+    `mark` may put its marks on the tokens before they are read, where the dialect `has_marks`.
+    """
     try:
-        trees = dialect.trees(sql)
+        trees = dialect.trees(sql) if mark is None else dialect.trees(sql, mark)
     except TokenError as error:
         raise SQLSyntaxError(f"the text cannot be read as SQL: {error}") from error
     except ParseError as error:

@@ -38,7 +38,7 @@ class PlanContext:
     @property
     def known(self) -> Known:
         """What an agreement may ask."""
-        return Known(self.types, self.parameters.values)
+        return Known(self.types, self.parameters.values, self.parameters.exact)
 
     def learn(self, tree: Node) -> None:
         """Registers the columns of a tree that was just made, with their types. Identities are unique."""

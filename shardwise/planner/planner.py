@@ -3,24 +3,30 @@
 planner = Planner(catalog)
 statement = planner.prepare("SELECT … WHERE id = ?")
 plan = statement.plan([5], context=Context(now=…))
+
+With a `PlanCache` it remembers plans: `Planner(catalog, PlanCache())`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, View
 from shardwise.errors import NotSupportedError, Reason, Unplannable
 from shardwise.options import Options
+from shardwise.plan.holes import LIKE
 from shardwise.plan.nodes import Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.run import Bound, First, Plan
 from shardwise.planner.bind import Binder, BoundQuery, Unmodelled
 from shardwise.planner.bind.names import Names
 from shardwise.planner.bind.raw import bind_whole
+from shardwise.planner.cache import PlanCache, Text
 from shardwise.planner.context import Context
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.firsts import Early, Firsts
@@ -30,15 +36,17 @@ from shardwise.planner.parse import parse
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import PASSES, run
 from shardwise.planner.render import render
+from shardwise.planner.template import Template, template_of
 
 Locals = Mapping[str, tuple[Output, ...] | View]
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Plans statements against one catalog. Threads may share it."""
+    """Plans statements against one catalog. Threads may share it, and planners of one catalog their cache."""
 
     catalog: Catalog
+    cache: PlanCache | None = None
 
     def prepare(self, sql: str, *, locals: Locals | None = None) -> Statement:  # noqa: A002
         """Parses one statement. `locals` are a connection's own relations by name.
@@ -48,8 +56,10 @@ class Planner:
         dialect = query_dialect(self.catalog.dialect)
         if dialect.is_alone:
             self._refuse_other_sources(dialect.name)
-        ast = parse(sql, dialect)
-        return Statement(self, sql, ast, dict(locals or {}))
+        if self.cache is None or locals:
+            return Statement(self, sql, parse(sql, dialect), dict(locals or {}))
+        text = self.cache.text(self.catalog, sql)
+        return Statement(self, sql, text.shape.ast, cached=text)
 
     def _refuse_other_sources(self, dialect: str) -> None:
         others = sorted(self.catalog.dialects - {dialect})
@@ -62,13 +72,17 @@ class Planner:
 
 @dataclass(frozen=True)
 class Statement:
-    """A parsed statement; `plan` makes a plan for given parameters, any number of times."""
+    """A parsed statement; `plan` makes a plan for given parameters, any number of times.
+
+    `cached` is what the planner's cache knows of it; literals may then be placeholders in `ast`.
+    """
 
     planner: Planner
     sql: str
     ast: exp.Expr
     locals: Locals = field(default_factory=dict)
     kind: str = "query"
+    cached: Text | None = None
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -81,7 +95,7 @@ class Statement:
     def parameters(self) -> tuple[str, ...]:
         """The parameters, each once: positions as "1", "2", … in their order, or names."""
         written = self.ast.find_all(exp.Placeholder, exp.Parameter)
-        names = dict.fromkeys(str(p.name or p.this) for p in written)
+        names = dict.fromkeys(str(p.name or p.this) for p in written if LIKE not in p.args)
         return tuple(sorted(names, key=lambda name: int(name) if name.isdigit() else 0))
 
     @property
@@ -98,8 +112,35 @@ class Statement:
 
         Raises ProgrammingError for a wrong number of parameters, UnknownName, Unplannable.
         """
+        cache, text = self.planner.cache, self.cached
+        context, options = context or Context(), options or Options()
+        if cache is None or text is None:
+            return self._made(params, context, options).plan
+        if context.members:
+            return self._plain(params, context, options)  # plans depend on which there are
+        key = text.shape.key_for(params, context, options)
+        plan = cache.plan(text, key, self.sql, params)
+        if plan is not None:
+            return plan
+        if text.shape.is_reusable:
+            made = self._made(params, context, options)
+            cache.keep(text, key, made.template, params)
+            if made.template is not None:
+                return made.template.first(self.sql, params, text.literals)
+            if not text.literals:
+                return made.plan
+        else:
+            cache.keep(text, key, None, params)
+        return self._plain(params, context, options)
+
+    def _plain(self, params: Given, context: Context, options: Options) -> Plan:
+        """Planned with its literals in their places."""
+        ast = parse(self.sql, query_dialect(self.planner.catalog.dialect))
+        return Statement(self.planner, self.sql, ast).plan(params, context=context, options=options)
+
+    def _made(self, params: Given, context: Context, options: Options) -> Made:
         try:
-            return make_plan(self, params, context or Context(), options or Options())
+            return make_plan(self, params, context, options)
         except RecursionError as error:
             raise Unplannable(
                 "the statement is nested too deeply to be planned",
@@ -107,35 +148,59 @@ class Statement:
             ) from error
 
 
-def make_plan(statement: Statement, params: Given, context: Context, options: Options) -> Plan:
+class Made(NamedTuple):
+    """A plan, and for which values it is right as well (None: for these alone)."""
+
+    plan: Plan
+    template: Template | None
+
+
+def make_plan(statement: Statement, params: Given, context: Context, options: Options) -> Made:
     catalog = statement.planner.catalog
     if context.members:
         catalog = catalog.with_members(context.members)
     written = names_written(statement.ast)
-    parameters = Parameters(params, written)
-    names = Names()
+    literals = statement.cached.literals if statement.cached is not None else ()
     dialect = query_dialect(catalog.dialect)
     ast = dialect.fixed(statement.ast, context, catalog)
-    binder = Binder(catalog, context, parameters, statement.locals, names, dialect=dialect)
+
+    def binder() -> Binder:
+        parameters = Parameters(params, written, literals)
+        return Binder(catalog, context, parameters, statement.locals, Names(), dialect=dialect)
+
     notes: list[Note] = []
+    binding = binder()
     try:
         what = dialect.unmodelled(ast, catalog)
         if what is not None:
             raise Unmodelled(what)
-        bound = _bound(binder, ast)
+        bound = _bound(binding, ast)
     except Unmodelled as unmodelled:
-        parameters = Parameters(params, written)
-        names = Names()
-        binder = Binder(catalog, context, parameters, statement.locals, names, dialect=dialect)
-        bound = bind_whole(binder, ast, unmodelled.what)
+        binding = binder()
+        bound = bind_whole(binding, ast, unmodelled.what)
         notes.append(
             Note("statement-kept-whole", f"{unmodelled.what} is not modelled: the statement runs as it is")
         )
+    parameters = binding.parameters
     parameters.check_all_used()
-    placing = PlanContext(catalog=catalog, parameters=parameters.copy(), names=names.copy())
-    root = place_members(bound.node, placing)
-    making = _Making(placing.catalog, parameters, names, tuple(notes), options, statement.sql)
-    return making.plan(root, bound.names)
+    if ast is not statement.ast and ast != dialect.fixed(statement.ast, _another_moment(context), catalog):
+        parameters.observed.is_bound_to_context = True
+    placing = PlanContext(catalog=catalog, parameters=parameters.copy(), names=binding.names.copy())
+    tree = place_members(bound.node, placing)
+    making = _Making(placing.catalog, parameters, binding.names, tuple(notes), options, statement.sql)
+    plan, ctx = making.planned(tree, bound.names)
+
+    def moved(root: Node) -> Plan:
+        return render(root, bound.names, ctx, sql=statement.sql, steps=())
+
+    return Made(plan, template_of(plan, ctx, moved) if statement.cached is not None else None)
+
+
+def _another_moment(context: Context) -> Context:
+    """One in which no part of the time is the same."""
+    return replace(
+        context, now=context.now + timedelta(days=400, hours=1, minutes=1, seconds=1, milliseconds=1)
+    )
 
 
 def _bound(binder: Binder, ast: exp.Expr) -> BoundQuery:
@@ -158,6 +223,12 @@ class _Making:
     sql: str
 
     def plan(self, root: Node, columns: tuple[str, ...], firsts: Firsts | None = None) -> Plan:
+        return self.planned(root, columns, firsts)[0]
+
+    def planned(
+        self, root: Node, columns: tuple[str, ...], firsts: Firsts | None = None
+    ) -> tuple[Plan, PlanContext]:
+        """The plan, and what the passes knew at its end."""
         ctx = PlanContext(
             catalog=self.catalog,
             parameters=self.parameters.copy(),
@@ -177,7 +248,7 @@ class _Making:
         if not waiting:
             if self.options.scatter == "refuse":
                 refuse_scatter(plan)
-            return plan
+            return plan, ctx
 
         def then(values: Mapping[str, Bound]) -> Plan:
             known = Firsts({**ctx.firsts.bound, **values}, ctx.firsts.names)
@@ -185,7 +256,7 @@ class _Making:
 
         # What already ran is bound in this context's parameters, and may stand in what runs now.
         making = replace(self, parameters=ctx.parameters)
-        return replace(plan, first=tuple(making._first(e) for e in waiting), then=then)
+        return replace(plan, first=tuple(making._first(e) for e in waiting), then=then), ctx
 
     def _first(self, early: Early) -> First:
         names = tuple(o.id.name for o in early.plan.outputs)

@@ -10,16 +10,20 @@ ON a.k = b.k WHERE b.k IS NULL must not prune b to the NULLs: that predicate sta
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlglot import exp
 
-from shardwise.catalog.model import Sharded, Sharding
-from shardwise.catalog.shardings import full
+from shardwise.catalog.model import Catalog, Sharded, Sharding
+from shardwise.catalog.shardings import SlotSet, full
 from shardwise.plan.nodes import Empty, Filter, Node, Scan
 from shardwise.plan.route import Route
 from shardwise.plan.tree import rewrite
 from shardwise.planner.dialects import query_dialect
+from shardwise.planner.observed import Pruning
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune import Pruned, slots_of
+from shardwise.planner.shard_keys import HIDDEN
 
 Conjuncts = tuple[exp.Expr, ...]
 
@@ -38,15 +42,22 @@ def _pruned(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
     pruned = asked(scan, conjuncts, ctx)
     if pruned is None:
         return scan
-    sharding = ctx.catalog.sharding_of(scan.table)
+    if any(conjunct.find(exp.Placeholder) for conjunct in conjuncts):
+        ctx.parameters.observed.prunings.append(Pruning(scan, conjuncts, pruned.slots))
+    return on_slots(scan, pruned.slots, ctx.catalog)
+
+
+def on_slots(scan: Scan, slots: SlotSet, catalog: Catalog) -> Node:
+    """What is left of a scan, of whose table only these slots may hold a match."""
+    sharding = catalog.sharding_of(scan.table)
     assert sharding is not None
-    if pruned.slots == full(sharding.function.size) or pruned.slots == scan.slots:
+    if slots == full(sharding.function.size) or slots == scan.slots:
         return scan
-    found = set(sharding.shards_of(pruned.slots))
+    found = set(sharding.shards_of(slots))
     shards = tuple(s for s in scan.route.shards if s in found)
     if not shards:
         return Empty(rel=scan.rel, columns=scan.columns)
-    return scan.but(slots=pruned.slots, route=Route(shards=shards, total=scan.route.total))
+    return scan.but(slots=slots, route=Route(shards=shards, total=scan.route.total))
 
 
 def asked(
@@ -54,20 +65,35 @@ def asked(
 ) -> Pruned | None:
     """The slots that the predicates leave, and why no fewer; None for a table that has no shard key.
 
-    `sharding` stands for the catalog's own, of the same table.
+    `sharding` stands for the catalog's own, of the same table; the plan then rests on the very values that
+    the key is compared with.
     """
+    literal_of = query_dialect(ctx.catalog.dialect).literal_of
+    if sharding is not None and isinstance(scan.table.placement, Sharded):
+        keys = key_names(scan)
+        for conjunct in conjuncts:
+            if not is_silent(conjunct, scan.rel, keys):
+                for parameter in conjunct.find_all(exp.Placeholder):
+                    ctx.parameters.exact(parameter.name)
+    known = tuple(ctx.parameters.as_constants(c, literal_of) for c in conjuncts)
+    return slots_left(scan, known, ctx.catalog, sharding)
+
+
+def slots_left(
+    scan: Scan, conjuncts: Conjuncts, catalog: Catalog, sharding: Sharding | None = None
+) -> Pruned | None:
+    """The same of predicates that have no parameters any more."""
     placement = scan.table.placement
     if not isinstance(placement, Sharded):
         return None
-    known = tuple(with_values(c, ctx) for c in conjuncts)
-    sharding = sharding or ctx.catalog.sharding(placement.sharding)
-    sources = {s: ctx.catalog.source_of(s) for s in scan.route.shards} if _names_source(known) else None
+    sharding = sharding or catalog.sharding(placement.sharding)
+    sources = {s: catalog.source_of(s) for s in scan.route.shards} if _names_source(conjuncts) else None
     return slots_of(
-        known,
+        conjuncts,
         rel=scan.rel,
         table=scan.table,
         sharding=sharding,
-        dialect=ctx.catalog.dialect,
+        dialect=catalog.dialect,
         sources=sources,
     )
 
@@ -76,15 +102,23 @@ def _names_source(conjuncts: Conjuncts) -> bool:
     return any(c.name == "_source" for e in conjuncts for c in e.find_all(exp.Column))
 
 
-def with_values(conjunct: exp.Expr, ctx: PlanContext) -> exp.Expr:
-    """For reasoning only: parameters as the constants they are. What is sent keeps the parameter."""
-    if conjunct.find(exp.Placeholder) is None:
-        return conjunct
-    literal_of = query_dialect(ctx.catalog.dialect).literal_of
+def key_names(scan: Scan) -> frozenset[str]:
+    """The names that may be compared so that it prunes."""
+    placement = scan.table.placement
+    assert isinstance(placement, Sharded)
+    columns = (c for key in placement.keys for part in key.parts for c in part.find_all(exp.Column))
+    return frozenset((*HIDDEN, *(column.name.lower() for column in columns)))
 
-    def swap(part: exp.Expr) -> exp.Expr:
-        if isinstance(part, exp.Placeholder) and part.name in ctx.parameters.values:
-            return literal_of(ctx.parameters.values[part.name]) or part
-        return part
 
-    return conjunct.copy().transform(swap)
+def is_silent(conjunct: exp.Expr, rel: str, keys: frozenset[str]) -> bool:
+    """Whether it is a plain comparison of another column: whatever the value is, it prunes nothing."""
+    if type(conjunct) not in _COMPARISONS or type(conjunct.this) is not exp.Column:
+        return False
+    columns = list(conjunct.find_all(exp.Column, exp.Subquery))
+    return len(columns) == 1 and (conjunct.this.table != rel or conjunct.this.name.lower() not in keys)
+
+
+_COMPARISONS: Final = (
+    *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.Between, exp.In, exp.Like),
+)

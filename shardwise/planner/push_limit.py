@@ -126,6 +126,6 @@ def _number(expr: exp.Expr, ctx: PlanContext) -> int | None:
     if isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit():
         return int(expr.name)
     if isinstance(expr, exp.Placeholder):
-        value = ctx.parameters.values.get(expr.name)
+        value = ctx.parameters.exact(expr.name)
         return value if type(value) is int and value >= 0 else None
     return None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Column
 from shardwise.catalog.templates import Template
 from shardwise.plan.gaps import NO_GAPS, Gaps
+from shardwise.plan.holes import Written
 from shardwise.plan.nodes import (
     Cte,
     Gather,
@@ -27,7 +29,8 @@ from shardwise.plan.sql import as_sqlite_reads_it, stream_names, text_of, to_que
 from shardwise.plan.tree import walk
 from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.foreign import Foreign
-from shardwise.planner.narrow_keys import narrowed
+from shardwise.planner.narrow_keys import has_lists, narrowed
+from shardwise.planner.observed import Values
 from shardwise.planner.pass_context import PlanContext
 
 
@@ -65,11 +68,13 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     catalog: Catalog = ctx.catalog
 
     own = names if not is_raw else None
+    values = ctx.parameters.used_in(query)
+    has_own_keys = len(gather.shards) > 1 and has_lists(inner)
     foreign = Foreign(inner, ctx, shown, slots) if catalog.dialects != {catalog.dialect} else None
     syntax = OWN[catalog.dialect]
 
-    def make_text() -> Text:
-        for_shard = narrowed(inner, catalog, ctx.parameters) if len(gather.shards) > 1 else None
+    def text_for(values: Values) -> Text:
+        for_shard = narrowed(inner, catalog, values) if has_own_keys else None
         if for_shard is None:
             text = ShardTexts(query, catalog, slots, syntax).text
         else:
@@ -84,14 +89,15 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         name=gather.fragment,
         columns=tuple((n, o.type) for n, o in zip(shown, inner.outputs, strict=False)),
         route=_route(gather),
-        params=ctx.parameters.used_in(query),
+        params=_bound(values),
         source_of=catalog.source_of,
         make_sql=lambda: text_of(query, catalog.dialect),
-        make_text=make_text,
+        make_text=lambda: text_for(values),
         expects=_expects(inner, catalog),
         shapes=shapes(inner) if catalog.dialect == "sqlite" else (),
         params_for=None if foreign is None else foreign.params,
         may_be_missing=_may_be_missing(inner, catalog),
+        text_for=text_for if has_own_keys else None,
     )
 
 
@@ -104,6 +110,11 @@ def _may_be_missing(inner: Node, catalog: Catalog) -> bool:
     scans = [node for node in walk(inner) if isinstance(node, Scan)]
     shardings = [catalog.sharding_of(scan.table) for scan in scans]
     return bool(scans) and all(each is not None and each.shards_are_sources for each in shardings)
+
+
+def _bound(values: Values) -> dict[str, Any]:
+    """The values that are sent as such: literals are in the texts."""
+    return {name: value for name, value in values.items() if not isinstance(value, Written)}
 
 
 def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, ...]]:
@@ -167,7 +178,7 @@ def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
     nodes = list(walk(root))
     return Merge(
         sql=text_of(query, ctx.catalog.dialect),
-        params=ctx.parameters.used_in(query),
+        params=_bound(ctx.parameters.used_in(query)),
         inputs=tuple(n.fragment for n in nodes if isinstance(n, Gather)),
         locals=tuple(dict.fromkeys(n.name for n in nodes if isinstance(n, Local))),
         stored=tuple(_stored(root, is_joined=False)),

@@ -48,6 +48,11 @@ class Scope:
     def __bool__(self) -> bool:
         return bool(self.keys) or self.shards is not None
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What tells it from others, 1 from TRUE too."""
+        return (self, tuple(tuple(map(type, key.values)) for key in self.keys))
+
     def keys_of(self, sharding: str) -> Iterator[tuple[ScopeKey, int]]:
         """The keys that speak of a sharding, each with its column of the sharding's key."""
         for key in self.keys:

@@ -6,7 +6,6 @@ import os
 import re
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
@@ -43,7 +42,16 @@ from shardwise.executor.run import Environment, execute
 from shardwise.options import Options
 from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan
-from shardwise.planner import EVERYTHING, Context, MembersNeeded, Planner, Scope, Statement, scope_of
+from shardwise.planner import (
+    EVERYTHING,
+    Context,
+    MembersNeeded,
+    PlanCache,
+    Planner,
+    Scope,
+    Statement,
+    scope_of,
+)
 from shardwise.session import information
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
@@ -63,7 +71,6 @@ _SOURCE_THREADS = 2
 _SOURCES_MAX = 128
 # What each open source may use, its cache of blocks included: at least this, else a quarter of the merge's.
 _SOURCE_BYTES_MIN = 128 << 20
-_STATEMENTS_MAX = 256
 _OPTIONS = frozenset(f.name for f in fields(Options))
 
 
@@ -101,7 +108,7 @@ class Cluster:
         self._views: tuple[Catalog, Sequence[str]] | None = None
         self._not_learned: Mapping[str, Error] = {}
         self._describers: dict[str, Describer | SQLiteDescriber] = {}
-        self._statements: OrderedDict[object, Statement] = OrderedDict()
+        self.plan_cache = PlanCache()
         self._pool = SourcePool(
             Locator(catalog, directory, secrets).locate,
             SourceOptions(
@@ -376,17 +383,7 @@ class Cluster:
                 n: d if isinstance(d, View) else self._local(n, d, options) for n, d in locals.items()
             }
             return Planner(self.catalog).prepare(sql, locals=described)
-        with self._lock:
-            statement = self._statements.get(sql)
-            if statement is not None:
-                self._statements.move_to_end(sql)
-                return statement
-        statement = Planner(self.catalog).prepare(sql)
-        with self._lock:
-            self._statements[sql] = statement
-            while len(self._statements) > _STATEMENTS_MAX:
-                self._statements.popitem(last=False)
-        return statement
+        return Planner(self.catalog, self.plan_cache if options.plan_cache else None).prepare(sql)
 
     def _local(self, name: str, data: Any, options: Options) -> tuple[Output, ...] | View:
         if isinstance(data, View):
@@ -426,7 +423,22 @@ class Cluster:
         options: Options,
         locals: Mapping[str, Any] | None,  # noqa: A002
     ) -> duck.Columns | None:
-        """The result's names and types as one database would give them."""
+        """The result's names and types as one database would give them; None: the merge will tell."""
+        if locals:
+            return self._columns_anew(plan, params, options, locals)
+        known = plan.memo.get("columns")
+        if known is None:
+            known = plan.memo["columns"] = (self._columns_anew(plan, params, options, locals),)
+        columns: duck.Columns | None = known[0]
+        return columns
+
+    def _columns_anew(
+        self,
+        plan: Plan,
+        params: Parameters,
+        options: Options,
+        locals: Mapping[str, Any] | None,  # noqa: A002
+    ) -> duck.Columns | None:
         has_hidden = _HIDDEN.search(plan.sql) is not None
         if not plan.columns and "pivot" in plan.sql.lower():
             return None  # its columns depend on the rows, and without rows there may be none
@@ -457,7 +469,7 @@ class Cluster:
             if error is not None and unknown:
                 with self._lock:
                     self._learned = None
-                    self._statements.clear()
+                    self.plan_cache.clear()
                     self._describers.clear()
                 if is_pinned:
                     raise CatalogError(

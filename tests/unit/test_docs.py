@@ -23,7 +23,7 @@ from shardwise.cli import main
 from shardwise.cli.demo_data import build
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/dbapi.md", "docs/cli.md"]
+PAGES = ["README.md", "docs/dbapi.md", "docs/cli.md", "docs/plan-cache.md"]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

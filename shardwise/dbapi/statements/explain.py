@@ -37,6 +37,7 @@ class Explain:
 
     def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
         modes = self.modes
+        options = replace(options, plan_cache=False)  # a plan for these values, with its reasons
         if "analyze" in modes:
             with connection.run(self.sql, params, options, guard) as result:
                 result.drain()

@@ -29,8 +29,11 @@ class Query:
 
 def known_nullability(result: Result) -> tuple[bool | None, ...]:
     """For each column whether it may be NULL."""
-    known = nullability(result.plan.root)
-    return known if len(known) == len(result.columns) else (None,) * len(result.columns)
+    memo, count = result.plan.memo, len(result.columns)
+    known: tuple[bool | None, ...] | None = memo.get("nullability")
+    if known is None:
+        known = memo["nullability"] = nullability(result.plan.root)
+    return known if len(known) == count else (None,) * count
 
 
 def described(connection: Connection, sql: str, params: Parameters, options: Options, guard: Guard) -> Answer:

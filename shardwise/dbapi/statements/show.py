@@ -1,6 +1,7 @@
 """SHOW: what the catalog says.
 
     SHOW TABLES | VIEWS | SCHEMAS | SOURCES | SHARDS | SHARDINGS [LIKE 'pattern' | WHERE condition]
+    SHOW CACHE | CACHE STATEMENTS [LIKE 'pattern' | WHERE condition]
     SHOW COLUMNS FROM table [LIKE 'pattern' | WHERE condition]        also DESCRIBE table
     SHOW CREATE TABLE | VIEW name
     SHOW ROUTE FOR table KEY (value, …)
@@ -87,6 +88,8 @@ def read(sql: str, end: int) -> Statement:
     match words:
         case ["all", "tables"]:
             return Show(kind="tables", like=like, where=where)
+        case ["cache", "statements"]:
+            return Show(kind="cache statements", like=like, where=where)
         case [kind] if kind in LISTS:
             return Show(kind=kind, like=like, where=where)
         case ["columns", "from" | "in", *name]:

@@ -26,7 +26,7 @@ from shardwise.plan.tree import (
 from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.bind.block import Block
 from shardwise.planner.bind.expressions import Expressions
-from shardwise.planner.bind.order import ordinal
+from shardwise.planner.bind.order import place
 from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.positions import position_of
@@ -145,10 +145,8 @@ def _set(part: exp.Expr, place: KeyPlace) -> tuple[int, ...]:
 
 def _group_key(block: Block, raw: exp.Expr) -> exp.Expr:
     """GROUP BY 1 means the first select item; a bare name is a column before it is an alias."""
-    position = ordinal(raw)
+    position = place(raw, len(block.items), "GROUP BY")
     if position is not None:
-        if not 1 <= position <= len(block.items):
-            raise ProgrammingError(f"GROUP BY {position}: there are {len(block.items)} columns")
         bound = block.items[position - 1].expr
     elif isinstance(raw, exp.Column) and not block.scope.has(raw) and block.scope.alias(raw) is not None:
         bound = block.scope.aliases[raw.name.lower()]

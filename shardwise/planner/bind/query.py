@@ -32,7 +32,7 @@ from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.information import PREFIX
 from shardwise.planner.bind.names import Names
-from shardwise.planner.bind.order import is_order_by_all, ordinal, sort_key
+from shardwise.planner.bind.order import is_order_by_all, place, sort_key
 from shardwise.planner.bind.scope import NO_FROM, FromItem, Named, Relation, Scope, unique_names
 from shardwise.planner.bind.select import bind_select
 from shardwise.planner.bind.unmodelled import Unmodelled
@@ -100,7 +100,10 @@ class Binder:
 
     def value_of(self, call: exp.Expr) -> exp.Expr | None:
         """The constant that a stable function of the dialect stands for."""
-        return self.dialect.value_of(call, self.context)
+        value = self.dialect.value_of(call, self.context)
+        if value is not None:
+            self.parameters.observed.is_bound_to_context = True
+        return value
 
     def subquery(self, ast: exp.Expr, outer: Scope) -> Node:
         """A query inside an expression."""
@@ -119,7 +122,7 @@ class Binder:
         """A value of the connection's scope as a parameter of that name, the same for all tables."""
         known = (name, type(value), value)
         if known not in self._scope_values:
-            self._scope_values[known] = self.parameters.bind_value(name, value)
+            self._scope_values[known] = self.parameters.bind_constant(name, value)
         return self._scope_values[known].copy()
 
     def named_window(self, window: exp.Expr) -> exp.Expr:
@@ -283,7 +286,7 @@ class Binder:
             if is_order_by_all(ordered):
                 keys += [sort_key(ordered, column(id)) for id in bound.ids]
                 continue
-            position = ordinal(ordered.this)
+            position = place(ordered.this, len(bound.ids), "ORDER BY")
             expr = column(bound.ids[position - 1]) if position else binder.bind(ordered.this)
             keys.append(sort_key(ordered, expr))
         if any(free_columns(plan) for key in keys for plan in plans_in(key.expr)):
@@ -303,7 +306,7 @@ class Binder:
         if options is not None and options.args.get("with_ties"):
             raise Unmodelled("WITH TIES")
         if percent and isinstance(count, exp.Placeholder):  # DuckDB reads no parameter before a %
-            count = literal_of(self.parameters.values[count.name])
+            count = literal_of(self.parameters.exact(count.name))
         start = bind(offset.expression) if offset is not None else None
         if any(columns_in(e) for e in (count, start) if e is not None):
             raise Unmodelled("a LIMIT that depends on an outer row")

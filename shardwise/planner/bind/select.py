@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from shardwise.errors import ProgrammingError, Reason, UnknownName
+from shardwise.errors import UnknownName
 from shardwise.plan.nodes import (
     ColumnId,
     Distinct,
@@ -33,7 +33,7 @@ from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.grouping import grouped
 from shardwise.planner.bind.names import name_of
-from shardwise.planner.bind.order import is_order_by_all, ordinal, sort_key
+from shardwise.planner.bind.order import is_order_by_all, place, sort_key
 from shardwise.planner.bind.scope import Scope, did_you_mean, unique_names
 from shardwise.planner.bind.sources import bind_from
 from shardwise.planner.bind.unmodelled import Unmodelled
@@ -191,13 +191,8 @@ def _order_items(block: Block) -> list[tuple[SortKey, int | None]]:
             keys += [(sort_key(ordered, i.expr), n) for n, i in enumerate(block.items)]
             continue
         raw = ordered.this
-        position = ordinal(raw)
-        if position is not None:
-            if not 1 <= position <= len(block.items):
-                raise ProgrammingError(
-                    f"ORDER BY {position}: there are {len(block.items)} columns", reason=Reason.UNKNOWN_COLUMN
-                )
-        elif isinstance(raw, exp.Column) and len(raw.parts) == 1:
+        position = place(raw, len(block.items), "ORDER BY")
+        if position is None and isinstance(raw, exp.Column) and len(raw.parts) == 1:
             position = _item_named(block, raw.name)
         if position is None:
             bound = Expressions(block.binder, block.scope).bind(raw)
@@ -223,7 +218,7 @@ def _distinct_on(block: Block) -> list[exp.Expr] | None:
     binder = Expressions(block.binder, block.scope)
     bound = []
     for raw in on.expressions if isinstance(on, exp.Tuple) else [on]:
-        position = ordinal(raw)
+        position = place(raw, len(block.items), "DISTINCT ON")
         bound.append(block.items[position - 1].expr if position else binder.bind(raw))
     return bound
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from sqlglot import exp
+from sqlglot.tokenizer_core import Token
 
 from shardwise.catalog.model import Catalog
 from shardwise.catalog.shardings import Unknown, Value
@@ -42,6 +43,9 @@ class Constants(Protocol):
     def bounds(self, exprs: Sequence[exp.Expr], family: Family) -> list[Value | Unknown]: ...
 
 
+Mark = Callable[[list[Token]], list[Token]]
+"""Puts marks on a text's tokens before they are read."""
+
 Combine = Callable[[Sequence[exp.Expr], TypeOf], Combined | None]
 """How several aggregate calls are computed in parts, as `planner.aggregates.combine` says it."""
 
@@ -54,7 +58,8 @@ def _never(_: exp.Expr) -> bool:
 class Dialect:
     """One query dialect.
 
-    `trees` reads a text's statements; it raises sqlglot's errors. `check` refuses what a user's statement may
+    `trees` reads a text's statements; it raises sqlglot's errors. With `has_marks` it takes a `Mark` too, and
+    the plan cache may take literals out of a text. `check` refuses what a user's statement may
     not call or read. `fixed` is the statement with what its moment decides written out, and its views;
     `value_of` the constant that a single stable call stands for. `unmodelled` says what of a statement the
     nodes have no form for, None if nothing: such a statement is kept whole. `family` is the kind of a column
@@ -66,7 +71,7 @@ class Dialect:
     """
 
     name: str
-    trees: Callable[[str], list[exp.Expr]]
+    trees: Callable[..., list[exp.Expr]]
     check: Callable[[exp.Expr], None]
     fixed: Callable[[exp.Expr, Moment, Catalog], exp.Expr]
     value_of: Callable[[exp.Expr, Moment], exp.Expr | None]
@@ -75,6 +80,7 @@ class Dialect:
     constants: Constants
     combine: Combine
     family: Callable[[str], Family]
+    has_marks: bool = False
     off: frozenset[str] = frozenset()
     is_alone: bool = False
     filters_whole: bool = False

@@ -14,14 +14,15 @@ from shardwise.catalog.types import Family, type_family
 from shardwise.planner import literals
 from shardwise.planner.aggregates import combine
 from shardwise.planner.allowed import check_allowed
-from shardwise.planner.dialects.base import Dialect, Moment
+from shardwise.planner.dialects.base import Dialect, Mark, Moment
 from shardwise.planner.parameters import literal_of
 from shardwise.planner.tokens import mended
 
 
-def _trees(sql: str) -> list[exp.Expr]:
+def _trees(sql: str, mark: Mark | None = None) -> list[exp.Expr]:
     dialect = sqlglot.Dialect.get_or_raise("duckdb")
-    tokens = mended(dialect.tokenize(sql))
+    tokens = dialect.tokenize(sql)
+    tokens = mended(tokens if mark is None else mark(tokens))
     return [tree for tree in dialect.parser().parse(tokens, sql) if tree is not None]
 
 
@@ -68,5 +69,6 @@ DUCKDB = Dialect(
     literal_of=literal_of,
     constants=_Constants(),
     combine=combine,
+    has_marks=True,
     family=partial(type_family, dialect="duckdb"),
 )

@@ -273,6 +273,9 @@ def test_ambiguous_columns(sql: str, hint: str) -> None:
         ("SELECT k FROM a GROUP BY 2", "GROUP BY 2"),
         ("SELECT k FROM a ORDER BY 2", "ORDER BY 2"),
         ("SELECT k FROM a ORDER BY 0", "ORDER BY 0"),
+        ("SELECT k FROM a UNION ALL SELECT k FROM b ORDER BY 2", "ORDER BY 2"),
+        ("SELECT k FROM a UNION ALL SELECT k FROM b ORDER BY 0", "ORDER BY 0"),
+        ("SELECT DISTINCT ON (2) k FROM a", "DISTINCT ON 2"),
     ],
 )
 def test_groups_and_positions(sql: str, words: str) -> None:
