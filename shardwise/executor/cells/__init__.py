@@ -5,7 +5,7 @@ Files, in reading order: `base.py` (a `Kind`: one type), `numbers.py`, `texts.py
 """
 
 from shardwise.executor.cells.base import NUMBERS, Kind, Misfit
-from shardwise.executor.cells.decode import ENCODED, Decoder, MisfitError
+from shardwise.executor.cells.decode import ENCODED, Decoder, MisfitError, decoder
 from shardwise.executor.cells.kinds import kind_of
 
-__all__ = ["ENCODED", "NUMBERS", "Decoder", "Kind", "Misfit", "MisfitError", "kind_of"]
+__all__ = ["ENCODED", "NUMBERS", "Decoder", "Kind", "Misfit", "MisfitError", "decoder", "kind_of"]

@@ -8,6 +8,7 @@ is wanted. Columns of other names are as the file has them, so that no text in a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -44,6 +45,12 @@ class MisfitError(DataError):
         return f'column "{self.column}"{of_table} {self._holds}'
 
 
+@lru_cache(maxsize=512)
+def decoder(wanted: Columns, given: tuple[str, ...], zone: str) -> Decoder:
+    """A `Decoder`, made once for statements alike."""
+    return Decoder(wanted, given, zone)
+
+
 class Decoder:
     """Makes rows of a statement those of `wanted`; `given` are the names that the statement gives."""
 
@@ -60,14 +67,23 @@ class Decoder:
             _Encoded(kind) if name.startswith(ENCODED) else kind
             for kind, name in zip(kinds, given, strict=True)
         ]
-        self.schema = pa.schema([(n, k.arrow) for n, k in zip(self.names, kinds, strict=True)])
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Of the batches that it makes."""
+        return pa.schema([(n, k.arrow) for n, k in zip(self.names, self._kinds, strict=True)])
 
     def python(self, rows: Rows) -> Rows:
         """The rows as DuckDB's Python values."""
         if not rows:
             return rows
         columns = list(zip(*rows, strict=True))
-        made = [self._made(i, kind.python, columns[i]) for i, kind in enumerate(self._kinds)]
+        made: list[Sequence[Any]] = []
+        try:
+            for kind, cells in zip(self._kinds, columns, strict=True):
+                made.append(kind.python(cells))
+        except Misfit as misfit:
+            raise MisfitError(misfit, self.names[len(made)]) from None
         if all(map(_is, made, columns)):
             return rows
         return list(zip(*made, strict=True))

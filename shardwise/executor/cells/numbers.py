@@ -148,7 +148,8 @@ class Exact(Kind):
         super().__init__(f"DECIMAL({precision},{scale})", pa.decimal128(precision, scale))
         self.precision, self.scale = precision, scale
         self._limit = 10**precision
-        self._unit = Decimal(1).scaleb(-scale)
+        digits = f"[1-9][0-9]{{0,{precision - scale - 1}}}|0" if precision > scale else "0"
+        self._usual = re.compile(rf"-?({digits})\.[0-9]{{{scale}}}" if scale else rf"-?({digits})")
 
     def scaled(self, cell: Any) -> int:
         """The whole number that is the value times 10 to the scale."""
@@ -195,9 +196,11 @@ class Exact(Kind):
         """The value of a scaled whole number."""
         if abs(whole) >= self._limit:
             raise Misfit(whole, f"is out of the range of {self.name}")
-        return Decimal((whole < 0, tuple(map(int, str(abs(whole)))), -self.scale))
+        return Decimal(f"{whole}E-{self.scale}")
 
     def one(self, cell: Any) -> Decimal:
+        if type(cell) is str and self._usual.fullmatch(cell):
+            return Decimal(cell) or self.unscaled(0)  # no -0.00
         return self.unscaled(self.scaled(cell))
 
     def canonical(self, cell: Any) -> int:

@@ -30,6 +30,13 @@ FITS: tuple[tuple[str, Any, str], ...] = (
     ("DECIMAL(4,1)", "1.50", "1.5"),
     ("DECIMAL(4,1)", -2, "-2.0"),
     ("DECIMAL(10,2)", 12.34, "12.34"),
+    ("DECIMAL(10,2)", "-12.34", "-12.34"),
+    ("DECIMAL(10,2)", "-0.00", "0.00"),
+    ("DECIMAL(10,2)", "+007.5", "7.50"),
+    ("DECIMAL(10,2)", "1e2", "100.00"),
+    ("DECIMAL(3,3)", "0.125", "0.125"),
+    ("DECIMAL(5,0)", "-12345", "-12345"),
+    ("DECIMAL(5,0)", 0, "0"),
     ("DECIMAL(10,2)", 0.1 + 0.2, "0.30"),
     ("DECIMAL(38,10)", "1234567890123456789012345678.0123456789", "1234567890123456789012345678.0123456789"),
     ("VARCHAR", "a\0b'é", "a'||chr(0)||'b''é"),
@@ -65,6 +72,7 @@ def test_a_cell_is_what_duckdb_itself_would_have(type_: str, cell: object, text:
     decoder = Decoder((("x", type_),), ["x"], ZONE)
     cells = [(cell,), (None,)]
     assert decoder.python(cells) == expected
+    assert str(decoder.python(cells)) == str(expected)
     assert list(map(type, decoder.python(cells)[0])) == [type(expected[0][0])]
     assert decoder.python([]) == []
     assert (
@@ -97,6 +105,9 @@ MISFITS: tuple[tuple[str, Any, str], ...] = (
     ("BLOB", "abc", "no BLOB"),
     ("DECIMAL(4,1)", "1.25", "more decimals"),
     ("DECIMAL(4,1)", "1e30", "out of the range"),
+    ("DECIMAL(4,1)", "1000.5", "out of the range"),
+    ("DECIMAL(3,3)", "1.125", "out of the range"),
+    ("DECIMAL(5,0)", "123456", "out of the range"),
     ("DECIMAL(4,1)", "1e999", "out of the range"),
     ("DECIMAL(4,1)", 1.25, "more decimals"),
     ("DECIMAL(4,1)", 1000, "out of the range"),

@@ -17,7 +17,7 @@ from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.file import FileConnection, Rows
 from shardwise.executor.backends.sqlite.tables import columns_of
 from shardwise.executor.bulk_job import BulkJob
-from shardwise.executor.cells import Decoder, Misfit, MisfitError
+from shardwise.executor.cells import Decoder, Misfit, MisfitError, decoder
 
 _T = TypeVar("_T")
 
@@ -102,9 +102,11 @@ class SQLiteConnection:
             self._cursor.close()
         self._decoder = None
         self._cursor = self._read(lambda: self._file.execute(sql, bound(params)))
-        names = [name for name, _ in self._columns()]
-        self._decoder = Decoder(wanted, names, self._time_zone) if wanted is not None else None
-        return self._columns()
+        if wanted is None:
+            return self._columns()
+        names = tuple([column[0] for column in self._cursor.description or ()])
+        self._decoder = decoder(wanted, names, self._time_zone)
+        return wanted
 
     def _columns(self) -> Columns:
         if self._decoder is not None:

@@ -110,7 +110,8 @@ class FileConnection:
 
     def reset(self) -> None:
         """Ends the request."""
-        self._stop.clear()
+        if self._stop.is_set():
+            self._stop.clear()
         self._misfit = None
         if self._is_begun:
             self._is_begun = False
