@@ -87,10 +87,7 @@ class Cursor:
             self._fetched, self._is_done = answer.rowcount, True
             return self
         self._result = answer.rows
-        self._description = tuple(
-            describe(name, code, null_ok)
-            for (name, code), null_ok in zip(answer.rows.columns, answer.nullability, strict=True)
-        )
+        self._description = _described(answer.rows, answer.nullability)
         try:
             answer.rows.begin()
         except BaseException:
@@ -334,6 +331,17 @@ class Cursor:
         self._ahead.clear()
         self._fetched = 0
         self._is_done = self._is_arrow = False
+
+
+def _described(rows: Rows, nullability: Sequence[bool | None]) -> tuple[ColumnDescription, ...]:
+    """Made once for a plan and those that differ from it in values."""
+    memo = rows.plan.memo if rows.plan is not None else {}
+    known: tuple[object, tuple[ColumnDescription, ...]] | None = memo.get("description")
+    if known is None or known[0] != rows.columns:
+        pairs = zip(rows.columns, nullability, strict=True)
+        known = rows.columns, tuple(describe(name, code, null_ok) for (name, code), null_ok in pairs)
+        memo["description"] = known
+    return known[1]
 
 
 def _text(sql: object) -> str:

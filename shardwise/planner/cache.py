@@ -17,7 +17,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqlglot import exp
 
@@ -32,6 +32,9 @@ from shardwise.planner.lift import Cut, cut, lift, numbered
 from shardwise.planner.parameters import Given
 from shardwise.planner.parse import parse
 from shardwise.planner.template import Template
+
+if TYPE_CHECKING:
+    from shardwise.planner.planner import Statement
 
 _TEMPLATES_MAX: Final = 8
 """Plans of one statement for values of the same types: LIMIT ? has one for each number."""
@@ -76,11 +79,16 @@ class Shape:
         return (kinds, context.shape, options.scatter, options.disable_passes, options.verify_passes)
 
 
-class Text(NamedTuple):
-    """A statement's text as the cache knows it: its shape, and the literals that the shape lacks."""
+@dataclass(slots=True, eq=False)
+class Text:
+    """A statement's text as the cache knows it: its shape, and the literals that the shape lacks.
+
+    `statement` is for the planner to keep what it made of the text.
+    """
 
     shape: Shape
     literals: tuple[Written, ...]
+    statement: Statement | None = None
 
 
 class Figures(NamedTuple):
@@ -122,8 +130,8 @@ class PlanCache:
         self._bytes = self._text_hits = self._literal_hits = self._parsed = 0
         self._plan_hits = self._planned = self._evicted = 0
 
-    def text(self, catalog: Catalog, sql: str) -> Text:
-        """The statement, parsed now or before. Raises what `parse` does."""
+    def known(self, catalog: Catalog, sql: str) -> Text | None:
+        """The very text, if it was seen before."""
         with self._lock:
             if catalog is not self._catalog:
                 self._start(catalog)
@@ -131,7 +139,10 @@ class PlanCache:
             if text is not None:
                 self._text_hits += 1
                 self._shapes.move_to_end(text.shape.key)
-                return text
+            return text
+
+    def text(self, catalog: Catalog, sql: str) -> Text:
+        """A text that is not `known`, parsed now or but for its literals before. Raises what `parse` does."""
         dialect = query_dialect(catalog.dialect)
         found = cut(sql) if dialect.has_marks and catalog.dialects == {dialect.name} else Cut((sql,))
         if len(found.parts) > 1:

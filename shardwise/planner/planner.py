@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
@@ -40,6 +40,10 @@ from shardwise.planner.template import Template, template_of
 
 Locals = Mapping[str, tuple[Output, ...] | View]
 
+_NO_LOCALS: Final[Locals] = {}
+_CONTEXT: Final = Context()
+_OPTIONS: Final = Options()
+
 
 @dataclass(frozen=True)
 class Planner:
@@ -53,13 +57,18 @@ class Planner:
 
         Raises SQLSyntaxError with the position, NotSupportedError for what is no query.
         """
+        cache = self.cache if not locals else None
+        text = cache.known(self.catalog, sql) if cache is not None else None
+        if text is not None and text.statement is not None:
+            return text.statement
         dialect = query_dialect(self.catalog.dialect)
         if dialect.is_alone:
             self._refuse_other_sources(dialect.name)
-        if self.cache is None or locals:
+        if cache is None:
             return Statement(self, sql, parse(sql, dialect), dict(locals or {}))
-        text = self.cache.text(self.catalog, sql)
-        return Statement(self, sql, text.shape.ast, cached=text)
+        text = text or cache.text(self.catalog, sql)
+        text.statement = Statement(self, sql, text.shape.ast, _NO_LOCALS, cached=text)
+        return text.statement
 
     def _refuse_other_sources(self, dialect: str) -> None:
         others = sorted(self.catalog.dialects - {dialect})
@@ -113,7 +122,7 @@ class Statement:
         Raises ProgrammingError for a wrong number of parameters, UnknownName, Unplannable.
         """
         cache, text = self.planner.cache, self.cached
-        context, options = context or Context(), options or Options()
+        context, options = context or _CONTEXT, options or _OPTIONS
         if cache is None or text is None:
             return self._made(params, context, options).plan
         if context.members:

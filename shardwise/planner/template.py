@@ -19,9 +19,10 @@ from shardwise.catalog.model import Catalog
 from shardwise.catalog.shardings import SlotSet, Value, canonical
 from shardwise.catalog.types import Family
 from shardwise.errors import Error
+from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written, index_of, unquoted
 from shardwise.plan.nodes import ColumnId, Gather, Node, Output, Scan
-from shardwise.plan.run import Plan
+from shardwise.plan.run import Plan, Text
 from shardwise.plan.tree import rewrite, walk
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution import Analysis, Split
@@ -115,7 +116,7 @@ class Template:
         where = Analysis(self.catalog, self.types).of(tree)
         if not isinstance(where, Split) or not where.is_one:
             return None
-        plan = self.planned(root.but(input=tree, shards=where.shards))
+        plan = _settled(self.planned(root.but(input=tree, shards=where.shards)))
         plan.__dict__["memo"] = self.plan.memo
         return plan
 
@@ -136,7 +137,7 @@ def template_of(plan: Plan, ctx: PlanContext, planned: Moved) -> Template | None
     if len({pruning.scan.rel for pruning in prunings}) != len(prunings):
         return None
     return Template(
-        plan=plan,
+        plan=_settled(plan),
         exact=tuple(observed.exact.items()),
         constants=dict(observed.constants),
         given=tuple(observed.origins.items()),
@@ -148,6 +149,26 @@ def template_of(plan: Plan, ctx: PlanContext, planned: Moved) -> Template | None
         types=ctx.types,
         planned=planned,
     )
+
+
+def _settled(plan: Plan) -> Plan:
+    """The plan with its texts made, so that plans for other values have them; one shard's as it is sent."""
+    for fragment in plan.fragments:
+        if fragment.text_for is None:
+            text, expects = fragment.text, fragment.expects
+            if len(fragment.route.shards) == 1:
+                known = fragment.__dict__
+                known["text"] = _of_one(text, text(fragment.route.shards[0]))
+                found = expects(fragment.route.shards[0])
+                known["expects"] = lambda _, found=found: found
+    return plan
+
+
+def _of_one(text: Text, made: str) -> Text:
+    def of_shard(shard: str, gaps: Gaps = NO_GAPS) -> str:
+        return made if gaps is NO_GAPS else text(shard, gaps)
+
+    return of_shard
 
 
 # ------------------------------------------------------------------ pruning again, for other values

@@ -11,6 +11,7 @@ in `shardwise.dbapi.show.LISTS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from shardwise.dbapi.statements import describe, explain, local, refused, scope, show, use
@@ -44,6 +45,14 @@ READERS: Final[Mapping[str, Reader]] = {
 
 def parse(sql: str) -> Statement:
     """The kind of `sql`; a statement that shardwise does not answer raises `NotSupportedError`."""
+    return _parse(sql) if len(sql) > _LONG else _parsed_once(sql)
+
+
+_LONG: Final = 10_000
+"""Longer texts are looked at each time."""
+
+
+def _parse(sql: str) -> Statement:
     first = word_at(sql, 0)
     second = word_at(sql, first.end)
     for words, last in ((f"{first.text} {second.text}", second), (first.text, first)):
@@ -52,6 +61,9 @@ def parse(sql: str) -> Statement:
             return reader(sql, last.end)
     refused.check(sql, first)
     return Query(sql)
+
+
+_parsed_once = lru_cache(maxsize=1024)(_parse)
 
 
 __all__ = [
