@@ -224,10 +224,12 @@ class Filter(Node):
 class Fence(Node):
     """The input's rows. Nothing that is above is evaluated for a row that the input leaves out.
 
-    Engines move what can fail below what would have dropped the row: here they must not.
+    Engines move what can fail below what would have dropped the row: here they must not. A strict one lets
+    nothing pass, for of a loosely typed source's rows every comparison can fail.
     """
 
     input: Node
+    is_strict: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ def _predicates(node: Node) -> Iterator[exp.Expr]:
 
 
 def _without(node: Node) -> Node:
-    if isinstance(node, Fence):
+    if isinstance(node, Fence) and not node.is_strict:
         return _without(node.input)
     if node.subplans:
         node = map_expressions(node, lambda e: map_plans(e, _without))

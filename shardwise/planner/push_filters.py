@@ -105,7 +105,7 @@ class _Push:
         return self._over(node, passing, staying)
 
     def _fence(self, node: Fence, coming: Conjuncts) -> Node:
-        passing, staying = parted(coming, self._may_pass)
+        passing, staying = parted(coming, lambda c: not node.is_strict and self._may_pass(c))
         return self._over(node, passing, staying)
 
     def _by_columns(self, node: Distinct | Window | Aggregate, coming: Conjuncts) -> Node:

@@ -27,9 +27,9 @@ from sqlglot import exp
 from shardwise.catalog.model import Column, Reference, Single, Table
 from shardwise.catalog.shardings import SlotSet, full
 from shardwise.errors import Position, Reason, Unplannable
-from shardwise.plan.nodes import Empty, Fence, Filter, Join, Node, Scan
+from shardwise.plan.nodes import Empty, Fence, Filter, Item, Join, Node, Project, Scan
 from shardwise.plan.route import Note, Route
-from shardwise.plan.tree import column
+from shardwise.plan.tree import column, subplan
 from shardwise.planner.coverage import ByKey, ByParent, ByShard, Refused, coverage
 from shardwise.planner.scope import ScopeKey
 from shardwise.planner.scope_slots import slots_in, visible_shards
@@ -52,13 +52,13 @@ def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: Mak
             raise Unplannable(why, hint=hint, position=position, reason=Reason.SCOPE)
         case ByParent(parent=parent, column=name, parent_column=parent_name):
             above = make_scan(parent)
-            equal = exp.EQ(this=_column(scan, name), expression=_column(above, parent_name))
             right = scoped(binder, above, position, make_scan)
             right = right.input if isinstance(right, Fence) else right  # that of the child is around both
             left = _beside(scan, right, is_pinned=scope.is_pinned)
             if not isinstance(left, Scan):
                 return left
-            return Fence(input=Join(kind="semi", left=left, right=right, on=(equal,)))
+            below = _with_parent(binder, left, right, _column(scan, name), _column(above, parent_name))
+            return Fence(input=below, is_strict=_is_loose(binder, left))
         case ByShard(shards=shards):
             if not shards:
                 return Empty(rel=scan.rel, columns=scan.columns)
@@ -69,8 +69,24 @@ def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: Mak
             if sharding is not None and sharding.is_open:  # another's rows are in other tables
                 return _filtered(_on_shards(binder, scan, None), (*_on(binder, scan), *tests))
             below = _filtered(_on_shards(binder, scan, slots_in(found, catalog, scan.table)), tests)
-            return Fence(input=below) if isinstance(below, Filter) else below
+            if not isinstance(below, Filter) or not isinstance(below.input, Scan):
+                return below
+            return Fence(input=below, is_strict=_is_loose(binder, below.input))
     return _filtered(_on_shards(binder, scan, None), _on(binder, scan))
+
+
+def _with_parent(binder: Binder, child: Scan, parent: Node, mine: exp.Expr, theirs: exp.Expr) -> Node:
+    """The child's rows that have a parent, as the dialect can say it: SQLite has no semi join."""
+    if binder.catalog.dialect != "sqlite":
+        return Join(kind="semi", left=child, right=parent, on=(exp.EQ(this=mine, expression=theirs),))
+    ids = Project(input=parent, rel=binder.names.fresh("parents"), items=(Item(theirs.name, theirs),))
+    return Filter(input=child, conjuncts=(exp.In(this=mine, query=subplan(ids)),))
+
+
+def _is_loose(binder: Binder, scan: Scan) -> bool:
+    """Whether the rows are in a source whose values may be of any type, so that each comparison can fail."""
+    dialects = {binder.catalog.dialect_of_shard(shard) for shard in scan.route.shards}
+    return dialects != {binder.catalog.dialect}
 
 
 def _filtered(node: Node, tests: tuple[exp.Expr, ...]) -> Node:
