@@ -48,6 +48,21 @@ def check_fit(checker: Checker, sharding: Sharding, key: Sequence[KeyColumn], at
                 _fitting(checker, sharding, "value", value, column)
 
 
+def check_member_key(checker: Checker, key: Sequence[KeyColumn], at: str) -> None:
+    """The key of a DIRECTORY is a member's name: text, or what has one text."""
+    for column in key:
+        if column.family not in _NAMES:
+            checker.fail(
+                "the members of a DIRECTORY are named by text, whole numbers, dates or UUIDs; "
+                f"{column.name} is {column.type}",
+                at=at,
+                hint="Declare the column TEXT",
+            )
+
+
+_NAMES = (Family.TEXT, Family.INT, Family.DATE, Family.UUID, Family.OTHER)
+
+
 def _pairs(
     function: ShardingFunction, key: Sequence[KeyColumn]
 ) -> Iterator[tuple[ShardingFunction, KeyColumn]]:

@@ -6,10 +6,14 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
 from shardwise.catalog.checker import Checker, did_you_mean
 from shardwise.catalog.items import item_key, kind_of
 from shardwise.catalog.sources import SCHEMES, Members, Shard, ShardFamily, Source, SourceFamily
-from shardwise.catalog.templates import Template, TemplateError, TemplateValue
+from shardwise.catalog.templates import Field, Template, TemplateError, TemplateValue
 from shardwise.catalog.types import DIALECTS
 
 
@@ -156,6 +160,50 @@ def check_source_family(checker: Checker, family: SourceFamily) -> None:
         hint = f"Use {{{family.variable}}} in the URL"
         checker.fail(f'all members of "{family.name}" have one URL', at=pattern.url, hint=hint)
     _check_filled(checker, family.member, family.members, family.name)
+    if family.members is None:
+        _check_open(checker, family)
+
+
+def _check_open(checker: Checker, family: SourceFamily) -> None:
+    """Its members can be found: by a query, or where its URL has them in files' names. Few enough are
+    open."""
+    given = family.pattern.options.get("open_max")
+    if given is not None and not (given.isdecimal() and int(given) > 0):
+        checker.fail(f"open_max is a whole number from 1, not {given!r}", at="open_max")
+    if family.listing is not None:
+        _check_listing(checker, family, family.listing)
+    path = family.pattern.file_path
+    if path is None:
+        return
+    template = Template.parse(path)
+    if family.listing is None and family.variable not in template.plain_variables:
+        hint = f"Write {{{family.variable}}} in its path, or say how to list them: FOR EACH … FROM (SELECT …)"
+        checker.fail(
+            f'the files of "{family.name}" do not tell its members', at=family.pattern.url, hint=hint
+        )
+    formatted = [part for part in template.parts if isinstance(part, Field) and part.format]
+    if formatted:
+        checker.fail(
+            "the members of an open family are texts, which take no format",
+            at=family.pattern.url,
+            hint=f"Write {{{family.variable}}}",
+        )
+
+
+def _check_listing(checker: Checker, family: SourceFamily, listing: str) -> None:
+    """One query of one column."""
+    try:
+        found = sqlglot.parse_one(listing, dialect=checker.catalog.dialect)
+    except SqlglotError:
+        found = None
+    if not isinstance(found, exp.Query):
+        checker.fail(
+            f'the listing of "{family.name}" is no query',
+            at=family.name,
+            hint="Write FROM (SELECT name FROM …)",
+        )
+    if len(found.selects) != 1:
+        checker.fail(f'the listing of "{family.name}" has more than one column', at=family.name)
 
 
 def _check_filled(

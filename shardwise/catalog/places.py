@@ -88,6 +88,10 @@ class Sharding:
         is_one = found is not None and template.render({self.levels[0]: found}) == shard
         return found if is_one else None
 
+    def shard_of_member(self, member: str) -> str:
+        """The shard of a member of a DIRECTORY."""
+        return Template.parse(self.on or "").render({self.levels[0]: member})
+
     @property
     def shards_are_sources(self) -> bool:
         """Whether each member of a DIRECTORY is a source, and so a shard; not a schema of the one shard

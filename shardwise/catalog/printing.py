@@ -80,7 +80,8 @@ def _statement(item: Item, dialect: str) -> str:
             return f"CREATE SOURCE {_name(item.name)}{_source(item)}"
         case SourceFamily():
             members_text = _members(item.variable, item.members)
-            return f"CREATE SOURCE {_name(item.name)} {members_text}{_source(item.pattern)}"
+            listing = f" FROM ({item.listing})" if item.listing else ""
+            return f"CREATE SOURCE {_name(item.name)} {members_text}{listing}{_source(item.pattern)}"
         case Shard():
             return f"CREATE SHARD {_name(item.name)}{_shard(item)}"
         case ShardFamily():

@@ -63,7 +63,12 @@ def read_source(tree: Node, text: Text) -> Source | SourceFamily:
     family = optional(tree, 1)
     if family is None:
         return source
-    return SourceFamily(pattern=source, variable=_variable(family), members=_members(family, text))
+    return SourceFamily(
+        pattern=source,
+        variable=_variable(family),
+        members=_members(family, text),
+        listing=_listing(family, text),
+    )
 
 
 def _source_clause(clause: Node, text: Text) -> tuple[str, object]:
@@ -113,6 +118,12 @@ def _members(family: Node, text: Text) -> Members | None:
         first = token_at(each)
         found.append(plain(first) if first.type == "STRING" else _range(each, text))
     return Members(tuple(found))
+
+
+def _listing(family: Node, text: Text) -> str | None:
+    """The query of FOR EACH … FROM (query)."""
+    query = optional(family, 2) if family.data == "open_family" else None
+    return None if query is None else text.slice(query, query)
 
 
 def _range(tree: Node, text: Text) -> range:

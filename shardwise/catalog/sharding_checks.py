@@ -104,7 +104,7 @@ def _open_family(checker: Checker, template: Template) -> bool:
         name = template.render(dict.fromkeys(template.variables, "a"))
     except TemplateError:
         return False
-    return checker.catalog.find_source(name) is not None
+    return template.variables == template.plain_variables and checker.catalog.open_family_of(name) is not None
 
 
 def _check_own_shards(checker: Checker, sharding: Sharding) -> None:

@@ -11,7 +11,7 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from shardwise.catalog import keys
 from shardwise.catalog.checker import Checker, did_you_mean
-from shardwise.catalog.key_checks import KeyColumn, check_fit
+from shardwise.catalog.key_checks import KeyColumn, check_fit, check_member_key
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import KEY_FAMILIES
 from shardwise.catalog.tables import (
@@ -172,7 +172,9 @@ def _check_sharded(checker: Checker, table: Table, placement: Sharded) -> None:
             message = f'sharding "{sharding.name}" takes {columns_text}, not {len(key.parts)}'
             checker.fail(message, at=placement.sharding)
         found = _check_key(checker, table, key, columns, placement.virtual)
-        if not key.by_slot and not sharding.is_open:
+        if sharding.is_open:
+            check_member_key(checker, found, at=placement.sharding)
+        elif not key.by_slot:
             check_fit(checker, sharding, found, at=placement.sharding)
     if placement.virtual and not sharding.is_open:
         hint = "A column that no table has needs DIRECTORY, whose members are its values"

@@ -72,7 +72,7 @@ def read_off(cluster: Cluster, tables: list[str], errors: Console) -> tuple[Impo
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     with errors.status("reading") as status:
         imported = import_tables(
-            cluster.declared,
+            cluster.listed(),
             cluster.open_source,
             read_at=now,
             only=tables,
@@ -100,7 +100,7 @@ def check_(
     looked: list[str] = []
     with failing(), open_cluster(path) as cluster:
         for finding in check(
-            cluster.declared, cluster.open_source, extent, only=tables or [], on_table=looked.append
+            cluster.listed(), cluster.open_source, extent, only=tables or [], on_table=looked.append
         ):
             _show_findings(screen, [finding])
             found.append(finding)

@@ -31,6 +31,7 @@ from shardwise.executor import duck
 from shardwise.executor.locals import StoredTable
 from shardwise.options import Options
 from shardwise.plan.nodes import Node, Scan
+from shardwise.plan.run import Plan
 from shardwise.planner.scope_slots import visible_shards
 
 if TYPE_CHECKING:
@@ -91,12 +92,13 @@ def _tables(connection: Connection) -> Iterator[Row]:
         elif seen is not None:
             names_shards = isinstance(table.placement, Reference | Single)
             placement = None if names_shards else placement_text(table)
-            shards = None if catalog.open_sharding(table) else sum(s in seen for s in catalog.homes(table))
+            homes = _homes(catalog, table)
+            shards = None if homes is None else sum(shard in seen for shard in homes)
             yield table.full_name, _kind(table), placement, shards, None
         else:
             count = rows.get(table.full_name.casefold())
-            # A DIRECTORY is not listed for this.
-            shards = None if catalog.open_sharding(table) else len(catalog.homes(table))
+            homes = _homes(catalog, table)
+            shards = None if homes is None else len(homes)
             yield table.full_name, _kind(table), placement_text(table), shards, count
     for name, relation in connection.locals.items():
         if isinstance(relation, View):
@@ -129,6 +131,11 @@ def _schemas(connection: Connection) -> Iterator[Row]:
         yield name, name.casefold() == current, len(here) - views, views
 
 
+def _homes(catalog: Catalog, table: Table) -> tuple[str, ...] | None:
+    """The shards of a table; None where only a listing would tell."""
+    return None if catalog.open_sharding(table) else catalog.homes(table)
+
+
 def _sources(connection: Connection) -> Iterator[Row]:
     catalog, seen = connection.cluster.catalog, _seen(connection)
     for source in catalog.sources():
@@ -145,6 +152,20 @@ def _shards(connection: Connection) -> Iterator[Row]:
         if seen is None or shard.name in seen:
             owns = [s.name for s in shardings if not s.is_open and s.slots_of(shard.name)]
             yield shard.name, shard.source, ", ".join(shard.replicas), ", ".join(owns)
+    if seen is None:
+        yield from _members(connection)
+
+
+def _members(connection: Connection) -> Iterator[Row]:
+    """The members of open families, listed now."""
+    cluster = connection.cluster
+    owns: dict[str, list[str]] = {}
+    for sharding in cluster.catalog.shardings():
+        if sharding.shards_are_sources:
+            for member in cluster.members(sharding.name):
+                owns.setdefault(sharding.shard_of_member(member), []).append(sharding.name)
+    for shard, names in owns.items():
+        yield shard, shard, "", ", ".join(names)
 
 
 def _shardings(connection: Connection) -> Iterator[Row]:
@@ -317,7 +338,18 @@ def route_of(
     name = exp.table_(table.name, db=table.schema, quoted=True).sql(dialect="duckdb")
     plan = connection.plan(f"SELECT 1 FROM {name} WHERE {' AND '.join(tests)}", params, Options())
     columns = (("slot", "BIGINT"), ("shard", _TEXT), ("source", _TEXT), ("table", _TEXT))
+    if catalog.open_sharding(table) is not None:
+        return columns, _places_of_members(catalog, table, plan)
     return columns, _places(catalog, table, plan.root)
+
+
+def _places_of_members(catalog: Catalog, table: Table, plan: Plan) -> Iterator[Row]:
+    """Where the rows of a member are; its slots have no numbers."""
+    for fragment in plan.fragments:
+        for shard in fragment.route.shards:
+            expected = [each.table.replace('"', "") for each in fragment.expects(shard)]
+            for physical in expected or catalog.partitions(table, shard):
+                yield None, shard, catalog.source_of(shard), physical
 
 
 def _places(catalog: Catalog, table: Table, root: Node) -> Iterator[Row]:

@@ -163,9 +163,16 @@ class KnownTables:
         types = self._types(known, connection, expected.table)
         if types:
             return self._compare(types, shard, expected, normal)
-        may_be_absent = expected.absence is not None and types is not None
-        is_absent = may_be_absent and not (expected.absence and connection.has_schema(expected.absence))
-        return Gap(is_whole=is_absent)
+        if types is None or expected.absence is None:
+            return Gap()
+        if expected.absence and connection.has_schema(expected.absence):
+            raise OperationalError(
+                f'table "{expected.table.replace(chr(34), "")}" is missing on shard "{shard}"',
+                reason=Reason.SCHEMA_DRIFT,
+                shard=shard,
+                hint="A member has no rows only if its schema is not there either",
+            )
+        return Gap(is_whole=True)
 
     @staticmethod
     def _types(known: _Known, connection: _HasTables, table: str) -> Mapping[str, str] | None:

@@ -60,6 +60,8 @@ def _check_table(
         if partition.shard in unreachable:
             continue
         try:
+            if sources.is_missing(partition.shard):
+                continue
             there = sources.tables(partition.shard).get(partition.name.lower())
         except ShardUnavailable as error:
             unreachable.add(partition.shard)
@@ -116,7 +118,10 @@ def _declared(table: Table) -> PhysicalTable | None:
     if table.columns is None:
         return None
     return PhysicalTable(
-        name=table.name, columns=table.columns, primary_key=table.primary_key, unique=table.unique
+        name=table.name,
+        columns=tuple(c for c in table.columns if not c.virtual),
+        primary_key=table.primary_key,
+        unique=table.unique,
     )
 
 

@@ -5,15 +5,20 @@ What was read goes to the lock file (`cluster.lock.sql`), never into the file th
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from shardwise.catalog.model import Catalog, Column, LockedTable, Reference, Table
+from shardwise.executor.backends.base import MissingSource
 from shardwise.inspection.drift import differences, merged
 from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.physical import PhysicalTable, SourceReader
 from shardwise.inspection.reading import read_tables, row_count
+from shardwise.inspection.wildcards import logical_table
+
+OPEN_MAX = 32
 
 Opener = Callable[[str], SourceReader]
 """Opens a source by its name."""
@@ -28,11 +33,12 @@ class Partition(NamedTuple):
 
 @dataclass
 class Sources:
-    """Open sources and what they said of their tables; each is opened and asked once."""
+    """What sources said of their tables; each is asked once. Few are open at a time: there may be
+    thousands."""
 
     catalog: Catalog
     opener: Opener
-    _readers: dict[str, SourceReader] = field(default_factory=dict)
+    _readers: OrderedDict[str, SourceReader] = field(default_factory=OrderedDict)
     _tables: dict[str, Mapping[str, PhysicalTable]] = field(default_factory=dict)
 
     def reader(self, shard: str) -> SourceReader:
@@ -40,6 +46,10 @@ class Sources:
         name = self.catalog.source_of(shard)
         if name not in self._readers:
             self._readers[name] = self.opener(name)
+            while len(self._readers) > OPEN_MAX:
+                _, oldest = self._readers.popitem(last=False)
+                oldest.close()
+        self._readers.move_to_end(name)
         return self._readers[name]
 
     def tables(self, shard: str) -> Mapping[str, PhysicalTable]:
@@ -48,6 +58,16 @@ class Sources:
         if name not in self._tables:
             self._tables[name] = read_tables(self.reader(shard), self.catalog.dialect)
         return self._tables[name]
+
+    def is_missing(self, shard: str) -> bool:
+        """Whether the shard is a member of an open family that is not there: it owes nothing."""
+        if self.catalog.open_family_of(self.catalog.source_of(shard)) is None:
+            return False
+        try:
+            self.tables(shard)
+        except MissingSource:
+            return True
+        return False
 
     def close(self) -> None:
         """Closes all sources that were opened."""
@@ -123,11 +143,12 @@ def _named_tables(catalog: Catalog, sources: Sources) -> Iterator[Table]:
     yield from declared
     for wildcard in catalog.wildcards():
         for shard in catalog.homes(wildcard):
+            if sources.is_missing(shard):
+                continue
             for key, found in sources.tables(shard).items():
-                schema, _, name = found.name.rpartition(".")
-                resolved = catalog.wildcard(name, schema or None)
-                if key not in taken and resolved is not None and resolved.placement == wildcard.placement:
-                    taken.add(key)
+                resolved = None if key in taken else logical_table(catalog, wildcard, shard, found.name)
+                if resolved is not None and resolved.full_name.casefold() not in taken:
+                    taken.add(resolved.full_name.casefold())
                     yield resolved
 
 
@@ -139,7 +160,8 @@ def _import_table(
     rows = 0
     fills = table.drift == "FILL"
     is_reference = isinstance(table.placement, Reference)
-    for i, partition in enumerate(partitions(catalog, table)):
+    there_are = (each for each in partitions(catalog, table) if not sources.is_missing(each.shard))
+    for i, partition in enumerate(there_are):
         there = sources.tables(partition.shard).get(partition.name.lower())
         if there is None:
             findings.append(

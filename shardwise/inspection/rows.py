@@ -46,7 +46,7 @@ def misplaced(
     if not isinstance(table.placement, Sharded):
         return
     sharding = catalog.sharding(table.placement.sharding)
-    if sharding.is_open:
+    if not sharding.is_known or table.placement.virtual:
         return
     own = own_slots(catalog, table, sharding, partition)
     types = {column.name.lower(): column.type for column in columns}

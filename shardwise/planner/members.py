@@ -32,7 +32,6 @@ from shardwise.catalog.shardings import (
     full,
     key_text,
     mask,
-    reads_back,
 )
 from shardwise.catalog.types import type_family
 from shardwise.errors import DataError, NotSupportedError, Reason
@@ -65,7 +64,10 @@ def place_members(root: Node, ctx: PlanContext) -> Node:
 
     Raises MembersNeeded where a listing is needed, DataError where a name that is given can be no member's.
     """
-    if not any(isinstance(node, Scan) and not node.route.shards for node in walk(root)):
+    scans = [node for node in walk(root) if isinstance(node, Scan)]
+    if all(scan.route.shards for scan in scans):
+        for scan in scans:
+            _check_types(scan.table, ctx.catalog)
         return root
     waiting = _waiting(root, ctx.catalog)
     if waiting:
@@ -74,12 +76,13 @@ def place_members(root: Node, ctx: PlanContext) -> Node:
     def placed(node: Node) -> Node:
         return _routed(node, ctx.catalog) if isinstance(node, Scan) and not node.route.shards else node
 
+    for scan in scans:
+        _check_types(scan.table, ctx.catalog)
     return rewrite(root, placed)
 
 
 def _routed(scan: Scan, catalog: Catalog) -> Scan | Empty:
     """The scan on all shards of its table; where there are none it owes what an empty table owes."""
-    _check_types(scan.table, catalog)
     homes = catalog.homes(scan.table)
     if not homes:
         return Empty(rel=scan.rel, columns=scan.columns)
@@ -94,11 +97,10 @@ def _check_types(table: Table, catalog: Catalog) -> None:
     for column in table.columns or ():
         if not column.virtual:
             continue
-        family = type_family(column.type, "duckdb")
-        wrong = [text for text in sharding.function.members or () if not reads_back(text, family)]
-        if wrong:
+        wrong = sharding.function.misfit(type_family(column.type, "duckdb"))
+        if wrong is not None:
             raise DataError(
-                f'"{wrong[0]}" is a member of "{sharding.name}", and column "{column.name}" of '
+                f'"{wrong}" is a member of "{sharding.name}", and column "{column.name}" of '
                 f'"{table.full_name}" is {column.type}',
                 reason=Reason.MEMBER_NAME,
                 hint="Move what is no member elsewhere, or declare the column TEXT",

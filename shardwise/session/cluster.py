@@ -297,8 +297,25 @@ class Cluster:
         """The catalog; columns that neither it nor its lock file knows are read off the sources, once."""
         with self._lock:
             if self._learned is None:
-                self._learned, self._not_learned = learn(self.declared, self.open_source, self.members)
+                self._learn()
+            assert self._learned is not None
             return self._learned
+
+    def _learn(self) -> None:
+        """Those of open families last: to list their members may be to query the others."""
+        try:
+            for are_open in (False, True):
+                known = self._learned or self.declared
+                found, failed = learn(known, self.open_source, self.members, are_open=are_open)
+                if self._learned is not None and found is not self._learned:
+                    self.plan_cache.clear()
+                    for describer in self._describers.values():
+                        describer.close()
+                    self._describers.clear()
+                self._learned, self._not_learned = found, {**self._not_learned, **failed}
+        except BaseException:
+            self._learned = None
+            raise
 
     def describer(self, time_zone: str | None = None) -> Describer | SQLiteDescriber:
         """What tells names and types of columns."""
@@ -313,6 +330,11 @@ class Cluster:
         """The members that a DIRECTORY sharding has now, as texts, in order: one listing."""
         self._check_open()
         return Lister(self.declared, self._directory, self.open_source, self._rows).members(sharding)
+
+    def listed(self) -> Catalog:
+        """The catalog as it is declared, with all members of its open families: a listing of each."""
+        shardings = [sharding.name for sharding in self.declared.shardings() if sharding.is_open]
+        return self.declared.with_members({name: self.members(name) for name in shardings})
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         with self.run(sql) as result:
@@ -468,7 +490,7 @@ class Cluster:
             unknown = relation is None or (isinstance(relation, Table) and relation.columns is None)
             if error is not None and unknown:
                 with self._lock:
-                    self._learned = None
+                    self._learned, self._not_learned = None, {}
                     self.plan_cache.clear()
                     self._describers.clear()
                 if is_pinned:

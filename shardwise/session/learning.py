@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shardwise.catalog.model import Catalog, LockedTable, Table
-from shardwise.catalog.templates import Template
 from shardwise.errors import CatalogError, Error
 from shardwise.executor.backends.base import MissingSource
 from shardwise.inspection.physical import PhysicalTable
+from shardwise.inspection.wildcards import logical_table
 from shardwise.session.opened import OpenedSource
 
 MEMBERS_MAX = 8
@@ -26,18 +26,26 @@ def learn(
     catalog: Catalog,
     open_source: Callable[[str], OpenedSource],
     members: Callable[[str], Sequence[str]],
+    *,
+    are_open: bool,
 ) -> tuple[Catalog, Mapping[str, Error]]:
     """The catalog with all columns that could be read, `*` expanded; and what failed, by table ("*").
 
-    `members` lists those of a DIRECTORY sharding.
+    `members` lists those of a DIRECTORY sharding. That may take a query over other tables, so that the tables
+    on members of DIRECTORYs (`are_open`) are learned after all others.
     """
     learning = _Learning(catalog, open_source, members)
     declared = [table for table in catalog.tables() if isinstance(table, Table)]
     unknown = [table for table in declared if table.columns is None]
+    wanted = [
+        table
+        for table in (*unknown, *catalog.wildcards())
+        if (catalog.open_sharding(table) is not None) is are_open
+    ]
     failed: dict[str, Error] = {}
     found: list[LockedTable] = []
     taken = {table.full_name.casefold() for table in declared}
-    for table in (*unknown, *catalog.wildcards()):
+    for table in wanted:
         try:
             if table.is_wildcard:
                 found += learning.expanded(table, taken)
@@ -89,7 +97,7 @@ class _Learning:
             others = self._names_of_others(shard)
             found = []
             for key, physical in there.items():
-                logical = _logical(catalog, wildcard, shard, physical.name)
+                logical = logical_table(catalog, wildcard, shard, physical.name)
                 if logical is None or key in others or logical.full_name.casefold() in taken:
                     continue
                 taken.add(logical.full_name.casefold())
@@ -131,24 +139,6 @@ class _Learning:
                     raise
                 self._sources[name] = {}
         return self._sources[name]
-
-
-def _logical(catalog: Catalog, wildcard: Table, shard: str, physical: str) -> Table | None:
-    """The table of the catalog that a physical one on `shard` is, by a wildcard; None if it is none of it."""
-    if wildcard.named is not None:
-        found = Template.parse(wildcard.named).match(physical) or {}
-        table = replace(wildcard, name=found.get("table", ""))
-        names = catalog.partitions(table, shard) if table.name else ()
-        return table if physical.casefold() in (name.casefold() for name in names) else None
-    schema, _, name = physical.rpartition(".")
-    table = replace(wildcard, name=name)
-    if wildcard.schema is None and schema:
-        table = replace(table, schema=schema)
-    resolved = catalog.wildcard(table.name, table.schema)
-    if resolved is None or resolved.placement != wildcard.placement:
-        return None
-    (own,) = catalog.partitions(table, shard)
-    return table if own.casefold() == physical.casefold() else None
 
 
 def _locked(catalog: Catalog, table: Table, physical: PhysicalTable) -> LockedTable:

@@ -24,8 +24,10 @@ from shardwise.catalog.shardings.values import (
     comparable,
     key_text,
     kind,
+    reads_back,
     sql_literal,
 )
+from shardwise.catalog.types import Family
 from shardwise.errors import CatalogError, NotSupportedError
 
 
@@ -168,8 +170,10 @@ class Directory(OneColumn):
     members: tuple[str, ...] | None = None
     _slots: dict[str, int] = field(init=False, repr=False, compare=False)
     _maps: dict[Kind, tuple[Any, ...]] = field(init=False, repr=False, compare=False)
+    _misfits: dict[Family, str | None] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_misfits", {})
         object.__setattr__(self, "_slots", {text: slot for slot, text in enumerate(self.members or ())})
         object.__setattr__(self, "_maps", {})
 
@@ -223,6 +227,13 @@ class Directory(OneColumn):
     def labels(self, slot: int) -> tuple[Label, ...]:
         """The member's text."""
         return (self._listed()[slot],)
+
+    def misfit(self, family: Family) -> str | None:
+        """The first member that is the text of no key of a family ("07" of no number); None if all are."""
+        if family not in self._misfits:
+            wrong = (text for text in self.members or () if not reads_back(text, family))
+            self._misfits[family] = next(wrong, None)
+        return self._misfits[family]
 
     def _listed(self) -> tuple[str, ...]:
         if self.members is None:

@@ -71,6 +71,11 @@ EVERYTHING = Catalog(
             pattern=Source(name="{c}_x", url="mysql://u@{c}/d"), variable="c", members=Members(("e'u", "us"))
         ),
         SourceFamily(pattern=Source(name="f_{t}", url="sqlite:///f/{t}.db"), variable="t"),
+        SourceFamily(
+            pattern=Source(name="q_{t}", url="sqlite:///q/{t}.db", options={"open_max": "9"}),
+            variable="t",
+            listing="SELECT name FROM tenants WHERE (state, x) IN ((1, ')'))",
+        ),
         ShardFamily(pattern=Shard(name="s{n}", source="m{n:02}"), variable="n", members=Members((range(4),))),
         Shard(name="extra", source="a b", replicas=("m04",)),
         Sharding(name="by_mod", function=mod(4), levels=("n",), on="s{n}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import duckdb
 import pytest
 
 from shardwise.catalog import parse
-from shardwise.errors import DataError, Reason, ShardUnavailable
+from shardwise.errors import DataError, Error, Reason, ShardUnavailable
 from shardwise.executor.backends import backend_of
 from shardwise.executor.backends.base import Location, OpenSource, SourceOptions
+from shardwise.inspection import Extent, check, import_tables
+from shardwise.session import Cluster
 from shardwise.session import open as open_cluster
 from shardwise.session.listing import Lister
 from tests.unit.session.tenants import answer, cluster, oracle, write
@@ -377,3 +380,114 @@ def test_members_in_folders_of_their_own(tmp_path: Path) -> None:
         assert con.members("by_file") == ("acme", "globex")
         assert answer(con, "SELECT tenant, id FROM notes ORDER BY 1") == [("acme", 4), ("globex", 6)]
         assert answer(con, "SELECT count(*) FROM notes WHERE tenant = 'empty'") == [(0,)]
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """A schema per tenant in one file: tenant 1 has one order, 2 has two, 30 has thirty."""
+    path = tmp_path / "lake.duckdb"
+    with duckdb.connect(str(path)) as db:
+        for tenant in (1, 2, 30):
+            db.execute(f"CREATE SCHEMA tenant_{tenant}")
+            db.execute(
+                f"CREATE TABLE tenant_{tenant}.orders AS SELECT i AS id, {tenant} * i AS v FROM range({tenant}) t(i)"  # noqa: E501
+            )
+        db.execute("CREATE SCHEMA other")
+        db.execute("CREATE TABLE other.orders (id BIGINT)")
+    return path
+
+
+def schemas(path: Path, table: str) -> Cluster:
+    return open_cluster(
+        parse(
+            f"CREATE SOURCE lake URL 'duckdb:///{path}';"
+            "CREATE SHARDING by_schema USING DIRECTORY AS tenant ON lake;"
+            f"ATTACH TABLE {table} SHARD BY by_schema (tenant BIGINT VIRTUAL) NAMED 'tenant_{{tenant}}.{{table}}';"  # noqa: E501
+        )
+    )
+
+
+@pytest.mark.parametrize("table", ["erp.orders (id BIGINT, v BIGINT)", "erp.orders", "erp.*"])
+def test_schemas_are_members(table: str, lake: Path, listed: list[str]) -> None:
+    sql = "SELECT tenant, count(*), sum(v) FROM erp.orders GROUP BY tenant ORDER BY tenant"
+    with schemas(lake, table) as con:
+        assert answer(con, sql) == [(1, 1, 0), (2, 2, 2), (30, 30, 13050)]
+        listed.clear()
+        assert answer(con, "SELECT count(*) FROM erp.orders WHERE tenant = 2") == [(2,)]
+        assert answer(con, "SELECT * FROM erp.orders WHERE tenant IN (2, 99) ORDER BY id") == [
+            (0, 0, 2),
+            (1, 2, 2),
+        ]
+        assert answer(con, "SELECT count(*), max(id) FROM erp.orders WHERE tenant = 99") == [(0, None)]
+        assert listed == []
+        assert answer(con, "SELECT tenant, max(v) FROM erp.orders WHERE tenant > 5 GROUP BY 1") == [(30, 870)]
+        assert con.members("by_schema") == ("1", "2", "30")
+
+
+def test_a_schema_without_its_table_is_an_error(lake: Path) -> None:
+    with duckdb.connect(str(lake)) as db:
+        db.execute("CREATE SCHEMA tenant_4")
+    with schemas(lake, "erp.orders (id BIGINT, v BIGINT)") as con, pytest.raises(Error, match="tenant_4"):
+        answer(con, "SELECT count(*) FROM erp.orders")
+
+
+def test_members_by_a_query(tmp_path: Path) -> None:
+    for tenant in ("acme", "globex", "old"):
+        write(tmp_path, tenant, [(len(tenant), "a", 1.0)], product="sqlite")
+    with duckdb.connect(str(tmp_path / "main.duckdb")) as db:
+        db.execute("CREATE TABLE accounts (slug TEXT, active BOOLEAN)")
+        db.execute(
+            "INSERT INTO accounts VALUES ('acme', true), ('globex', true), ('old', false), ('new', true)"
+        )
+    text = f"""
+        CREATE SOURCE main URL 'duckdb:///{tmp_path}/main.duckdb';
+        CREATE SOURCE file_{{t}} FOR EACH t FROM (SELECT slug FROM accounts WHERE active) URL 'sqlite:///{tmp_path}/{{t}}.db';
+        CREATE SHARDING by_file USING DIRECTORY AS tenant ON file_{{tenant}};
+        ATTACH TABLE accounts ON main;
+        ATTACH TABLE notes SHARD BY by_file (tenant TEXT VIRTUAL);
+    """
+    with open_cluster(parse(text)) as con:
+        assert answer(con, "SELECT tenant, id FROM notes ORDER BY 1") == [("acme", 4), ("globex", 6)]
+        assert con.members("by_file") == ("acme", "globex", "new")
+        assert answer(con, "SELECT id FROM notes WHERE tenant = 'old'") == [(3,)]
+        joined = "SELECT slug, count(id) FROM accounts LEFT JOIN notes ON tenant = slug GROUP BY 1 ORDER BY 1"
+        assert answer(con, joined) == [("acme", 1), ("globex", 1), ("new", 0), ("old", 0)]
+        imported = import_tables(con.listed(), con.open_source)
+        assert {table.name: table.rows for table in imported.tables} == {"accounts": 4, "notes": 2}
+        assert not imported.findings
+    without = parse(text.replace("SELECT slug", "SELECT nullif(slug, 'new')"))
+    with open_cluster(without) as con, pytest.raises(DataError, match="gives NULL"):
+        con.members("by_file")
+
+
+def test_show_and_check_know_the_members(tmp_path: Path) -> None:
+    for tenant in ("acme", "globex"):
+        write(tmp_path, tenant, [(1, "a", 1.0)], product="sqlite")
+    with sqlite3.connect(tmp_path / "globex.db") as db:
+        db.execute("ALTER TABLE notes DROP COLUMN body")
+    db.close()
+    with cluster(tmp_path, product="sqlite") as con:
+        shards = answer(con, "SHOW SHARDS")
+        assert [row[:2] for row in shards] == [("file_acme", "file_acme"), ("file_globex", "file_globex")]
+        assert [row[3] for row in answer(con, "SHOW TABLES")] == [None]
+        assert answer(con, "SHOW ROUTE FOR notes KEY ('nobody')") == [
+            (None, "file_nobody", "file_nobody", "notes")
+        ]
+        assert answer(con, "SHOW COLUMNS FROM notes")[-1][:3] == ("tenant", "TEXT", "NO")
+        (finding,) = [each for each in check(con.listed(), con.open_source, Extent()) if each.is_error]
+        assert (finding.shard, finding.column) == ("file_globex", "body")
+        assert con._pool.open_count() <= 64
+
+
+@pytest.mark.slow
+def test_five_thousand_files(tmp_path: Path) -> None:
+    for number in range(5000):
+        write(tmp_path, f"t{number:04}", [(number, "a", 1.0)], product="sqlite")
+    with cluster(tmp_path, product="sqlite", options="WITH (open_max = 100)") as con:
+        for _ in range(2):
+            answered = answer(con, "SELECT count(*), sum(id), count(DISTINCT tenant) FROM notes")
+            assert answered == [(5000, sum(range(5000)), 5000)]
+            assert len(list(Path("/proc/self/fd").iterdir())) < 400
+            assert con._pool.open_count() <= 100
+        named = answer(con, "SELECT id FROM notes WHERE tenant = 't4321'")
+        assert named == [(4321,)]
