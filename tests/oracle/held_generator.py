@@ -154,6 +154,8 @@ class _Held:
     # -- statements -------------------------------------------------------------------
 
     def statement(self) -> str:
+        if self.chance(0.25):
+            return self.groups_of_one()
         sql, width = self.query()
         roll = self.random.random()
         if roll < 0.12:
@@ -167,6 +169,13 @@ class _Held:
                 f"SELECT * FROM ({sql}) z ORDER BY {order}{self.pick(['', ' LIMIT 3', ' LIMIT 2 OFFSET 1'])}"
             )
         return sql
+
+    def groups_of_one(self) -> str:
+        """All values of one expression: what is computed otherwise shows."""
+        columns = self.columns("q", "h")
+        family = self.pick([TEXT, TEXT, INT, BIG, DEC, WIDE, REAL, DAY, MOMENT, BOOL])
+        made = self.computed(self.pick([c for c in columns if c.family == family]))
+        return f"SELECT {made} AS c0, count(*) AS c1 FROM h q GROUP BY 1"
 
     def union_arm(self) -> tuple[tuple[str, str], int]:
         self.params.clear()
@@ -277,6 +286,8 @@ class _Held:
         if roll < 0.5:
             default, other = self.constant(column.family), self.constant(column.family)
             return f"COALESCE({sql}, {default}) {self.pick(OPERATORS)} {other}"
+        if self.chance(0.12):
+            return f"{self.computed(column)} {self.pick(OPERATORS)} {self.computed(column)}"
         if self.chance(0.15):
             return f"{self.constant(column.family)} {self.pick(OPERATORS)} {sql}"
         return f"{sql} {self.pick(OPERATORS)} {self.constant(column.family)}"
@@ -334,17 +345,40 @@ class _Held:
         roll = self.random.random()
         if roll < 0.3:
             return f"COALESCE({column.sql}, {self.constant(column.family)})"
-        if roll < 0.5:
+        if roll < 0.45:
             return f"CASE WHEN {self.simple(columns)} THEN {column.sql} END"
         if roll < 0.6:
             return f"NULLIF({column.sql}, {self.constant(column.family)})"
         if roll < 0.8:
             return f"({self.simple(columns)})"
-        if column.family == INT:
-            return f"{column.sql}::BIGINT"
-        if column.family == DAY:
-            return f"{column.sql}::TIMESTAMP"
-        return f"lower({column.sql})" if column.family == TEXT else column.sql
+        return self.computed(column)
+
+    def computed(self, column: Col) -> str:
+        """What is computed otherwise in SQLite, most of it, and what is not."""
+        sql, family = column.sql, column.family
+        if family == TEXT:
+            return self.pick(
+                [f"lower({sql})", f"upper({sql})", f"({sql} || 'x')", f"trim({sql})", f"left({sql}, 1)"]
+            )
+        if family == INT:
+            return self.pick(
+                [
+                    f"{sql}::BIGINT",
+                    f"{sql} % 3",
+                    f"({sql}::BIGINT * 3)",
+                    f"-{sql}::BIGINT",
+                    f"abs({sql}::BIGINT)",
+                ]
+            )
+        if family == BIG:
+            return self.pick([sql, f"{sql} % 7", f"{sql}::DOUBLE"])
+        if family in (DEC, WIDE):
+            return self.pick([sql, f"{sql}::DOUBLE", f"round({sql}, 1)", f"{sql}::INTEGER"])
+        if family in (DAY, MOMENT):
+            return self.pick(
+                [f"{sql}::TIMESTAMP", f"{sql}::DATE::TIMESTAMP", f"date_trunc('month', {sql})::TIMESTAMP"]
+            )
+        return sql
 
     def aggregate(self, columns: list[Col]) -> str:
         column = self.pick(columns)
