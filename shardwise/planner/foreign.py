@@ -8,7 +8,7 @@ JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +23,6 @@ from shardwise.plan.run import Text
 from shardwise.plan.sql import to_query
 from shardwise.planner.agreement import BOUND, ENCODED, KEYS, Agreed, agree
 from shardwise.planner.pass_context import PlanContext
-
-ForShard = Callable[[str], Node]
 
 
 @dataclass
@@ -42,19 +40,20 @@ class _Statement:
 
 @dataclass
 class Foreign:
-    """The statements of one fragment. `names` are its columns'; threads may share it."""
+    """The statements of one fragment. `names` are its columns'; threads may share it.
+
+    All shards of a dialect have the same statement, whatever the parameters' values: they are not sent only
+    their own keys of a list.
+    """
 
     tree: Node
     ctx: PlanContext
     names: Sequence[str]
     slots: Mapping[str, SlotSet | None]
-    _for_shard: ForShard | None = None
     _known: dict[str, _Statement] = field(default_factory=dict)
 
-    def texts(self, own: Text, for_shard: ForShard | None) -> Text:
-        """The text for each shard; `own` gives those of the query's dialect, `for_shard` a shard's own
-        tree."""
-        self._for_shard = for_shard
+    def texts(self, own: Text) -> Text:
+        """The text for each shard; `own` gives those of the query's dialect."""
 
         def text(shard: str, gaps: Gaps = NO_GAPS) -> str:
             statement = self._statement(shard)
@@ -72,11 +71,9 @@ class Foreign:
         dialect = catalog.dialect_of_shard(shard)
         if dialect == catalog.dialect:
             return None
-        key = dialect if self._for_shard is None else f"{dialect} {shard}"
-        found = self._known.get(key)
+        found = self._known.get(dialect)
         if found is None:
-            tree = self.tree if self._for_shard is None else self._for_shard(shard)
-            found = self._known[key] = self._written(tree, dialect)
+            found = self._known[dialect] = self._written(self.tree, dialect)
         return found
 
     def _written(self, tree: Node, dialect: str) -> _Statement:

@@ -83,7 +83,7 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
                 written = _query(for_shard(shard), own, catalog)
                 return ShardTexts(written, catalog, slots, syntax).text(shard, gaps)
 
-        return text if foreign is None else foreign.texts(text, for_shard)
+        return text if foreign is None else foreign.texts(text)
 
     return Fragment(
         name=gather.fragment,

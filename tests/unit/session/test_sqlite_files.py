@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -109,3 +111,51 @@ def test_explain_shows_what_the_files_say(files: Any) -> None:
     routed = rows(files, "EXPLAIN (ROUTE) SELECT k FROM t WHERE n = 1")
     assert [row[0] for row in routed] == ["s0", "s1"]
     assert all("(t.n = 1)" in row[2] for row in routed)
+
+
+STATEMENTS = [
+    ("SELECT k FROM t WHERE k = {}", [3, 4, 3, 39, 40]),
+    ("SELECT k FROM t WHERE n = {}", [1, 2, 99999999999, 1]),
+    ("SELECT count(*) FROM t WHERE n IN ({}, 2)", [0, 1, 99999999999]),
+    ("SELECT k FROM t WHERE k IN ({}, 5)", [2, 3, 4, 5]),
+    ("SELECT k FROM t WHERE s = {}", ["'n1'", "'n2'", "'N1'", "'it''s'"]),
+    ("SELECT k FROM t WHERE s LIKE {}", ["'n1%'", "'%2'", "'n_'", "'n'"]),
+    ("SELECT k FROM t WHERE d > {}", ["7.25", "30.50", "8", "38.505", "'38.5'"]),
+    ("SELECT k FROM t WHERE made = {}", ["'1970-01-01 05:00:00'", "'1970-01-01 06:00:00'", "'1970-01-02'"]),
+    ("SELECT k FROM t WHERE made < {} AND n > 0", ["TIMESTAMP '1970-01-01 05:00:00'", "DATE '1970-01-02'"]),
+    ("SELECT n, sum(d) FROM t WHERE k < {} GROUP BY n", [5, 6, 30]),
+]
+
+
+@pytest.mark.parametrize(
+    ("sql", "values"), STATEMENTS, ids=lambda item: item if isinstance(item, str) else ""
+)
+def test_a_plan_that_is_kept_is_right_for_other_literals(files: Any, sql: str, values: list[Any]) -> None:
+    """The same connection, one after the other; then as it is without the cache."""
+    kept = [sorted(rows(files, sql.format(value))) for value in values]
+    with files.cluster.connect(plan_cache=False) as fresh:
+        assert kept == [sorted(rows(fresh, sql.format(value))) for value in values]
+    assert any(kept)
+
+
+@pytest.mark.parametrize(
+    ("sql", "values"),
+    [
+        ("SELECT k FROM t WHERE k IN (?, ?)", [(2, 3), (3, 2), (4, 6), (7, 9), (40, 1)]),
+        ("SELECT k FROM t WHERE n = ? AND k > ?", [(1, 3), (2, 30), (99999999999, 1)]),
+        ("SELECT k FROM t WHERE d > ? AND d < ?", [(Decimal("7.25"), 30), (1, Decimal("2.505")), (0.5, 9)]),
+        (
+            "SELECT k FROM t WHERE made > ? AND made < ?",
+            [(datetime(1970, 1, 1, 3), datetime(1970, 1, 1, 9))] * 2,
+        ),
+        (
+            "SELECT k FROM t WHERE s = ? AND s LIKE ?",
+            [("n1", "n%"), ("n2", "%2"), ("n3", "n_"), ("n1", None)],
+        ),
+    ],
+)
+def test_a_plan_that_is_kept_is_right_for_other_parameters(files: Any, sql: str, values: list[Any]) -> None:
+    kept = [sorted(rows(files, sql, list(value))) for value in values]
+    with files.cluster.connect(plan_cache=False) as fresh:
+        assert kept == [sorted(rows(fresh, sql, list(value))) for value in values]
+    assert any(kept)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlglot import exp
 
 from shardwise.catalog.types import read_type
+from shardwise.plan.holes import Written
 from shardwise.plan.nodes import ColumnId, Node
 from shardwise.plan.tree import bare, plan_of
 from shardwise.planner.agreement.known import BOUND, KEYS, Known
@@ -159,7 +160,7 @@ class Writer:
         if name not in self.known.values:
             return placeholder.copy()  # not known yet: a subquery's that runs first
         given = self.known.values[name]
-        if type(given) in _AS_GIVEN.get(type_.family, ()):
+        if type(given) in _AS_GIVEN.get(type_.family, ()) or _is_alike(given, type_):
             return exp.Placeholder(this=name)
         given = self.known.exact(name)
         literal = literal_of(given)
@@ -169,6 +170,8 @@ class Writer:
         found = UNCERTAIN if constant is None else canonical(constant, type_, use)
         if isinstance(found, Uncertain):
             raise NotAgreed(placeholder, f"takes its value beside a {type_.name} otherwise")
+        if isinstance(given, Written):
+            return written(found)
         bound = exp.Placeholder(this=self.known.name_for(name, found))
         bound.meta[BOUND] = found
         return bound
@@ -278,6 +281,15 @@ _ARGUMENTS: Final[dict[type, frozenset[str]]] = {
 
 def _is_null(constant: Typed | exp.Placeholder | None) -> bool:
     return isinstance(constant, Typed) and constant.kind is Kind.NULL
+
+
+def _is_alike(given: Any, type_: Type) -> bool:
+    """Whether a literal that is put into the text as it is written is the same in SQLite."""
+    if not isinstance(given, Written):
+        return False
+    if type_.family is Family.TEXT:
+        return given.is_string
+    return type_.family is Family.INT and given.isdigit() and len(given) <= DIGITS_MAX
 
 
 # Python's values that are canonical as they are, once `lite` has bound them; not floats, which may be NaN.
@@ -460,8 +472,8 @@ def _like(writer: Writer, expr: exp.Expr) -> Value:
     text, type_ = writer.value(expr.this)
     pattern = writer.constant(expr.args["expression"])
     if isinstance(pattern, exp.Placeholder):
-        given = writer.known.exact(pattern.name)
-        pattern = Typed(Kind.STRING, given) if isinstance(given, str) else None
+        literal = literal_of(writer.known.exact(pattern.name))
+        pattern = typed(literal) if literal is not None else None
     if type_ is not TEXT or not isinstance(pattern, Typed) or not isinstance(pattern.value, str):
         raise NotAgreed(expr)
     found = patterns.like(text, pattern.value)
