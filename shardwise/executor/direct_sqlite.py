@@ -47,7 +47,7 @@ class SQLiteDirect:
     def fetchmany(self, count: int) -> list[Row]:
         self.begin()
         connection = self._connection
-        if connection is None:
+        if connection is None or self._is_over:
             return []
         with self._located():
             rows = connection.fetchmany(count)

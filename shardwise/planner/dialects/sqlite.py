@@ -19,11 +19,25 @@ from shardwise.planner.positions import position_of
 
 _STATE: Final = frozenset({"last_insert_rowid", "changes", "total_changes"})
 _REFUSED: Final = frozenset(
-    {"load_extension", "fts3_tokenizer", "sqlite_offset", "sqlite_log", "readfile", "writefile", "edit"}
+    {
+        "load_extension",
+        "fts3_tokenizer",
+        "sqlite_offset",
+        "sqlite_log",
+        "readfile",
+        "writefile",
+        "edit",
+        "shardwise_value",
+    }
 )
 _NOT_DEFINED: Final[dict[type[exp.Expr], str]] = {exp.Match: "MATCH", exp.RegexpLike: "REGEXP"}
 _TABLE_FUNCTIONS: Final = frozenset({"json_each", "json_tree"})
 _ROWIDS: Final = frozenset({"rowid", "_rowid_", "oid"})
+_CLOCKS: Final[dict[type[exp.Expr], str]] = {
+    exp.CurrentTimestamp: "%Y-%m-%d %H:%M:%S",
+    exp.CurrentDate: "%Y-%m-%d",
+    exp.CurrentTime: "%H:%M:%S",
+}
 _CLOCK_FIRST: Final = frozenset({"date", "time", "datetime", "julianday", "unixepoch"})
 
 
@@ -64,23 +78,17 @@ def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
     with views in the place of their names."""
     tree = _expanded(ast.copy(), catalog, ())
     _check_rowids(tree, catalog)
-    now = moment.now.astimezone(UTC)
-    instant = now.strftime("%Y-%m-%d %H:%M:%S.") + f"{now.microsecond // 1000:03}"
     if isinstance(tree, exp.Values):
         tree = exp.Select(expressions=[exp.Star()], from_=exp.From(this=tree))
     for node in list(tree.walk()):
         if isinstance(node, exp.Column) and node.db.lower() == "main":
             node.set("db", None)
-        elif isinstance(node, exp.CurrentTimestamp):
-            tree = _put(tree, node, now.strftime("%Y-%m-%d %H:%M:%S"))
-        elif isinstance(node, exp.CurrentDate):
-            tree = _put(tree, node, now.strftime("%Y-%m-%d"))
-        elif isinstance(node, exp.CurrentTime):
-            tree = _put(tree, node, now.strftime("%H:%M:%S"))
+        elif type(node) in _CLOCKS:
+            tree = _put(tree, node, moment.now.astimezone(UTC).strftime(_CLOCKS[type(node)]))
         elif isinstance(node, exp.Count) and node.this is None:
             node.set("this", exp.Star())
         elif isinstance(node, exp.Anonymous):
-            _fix_clock(node, instant)
+            _fix_clock(node, moment)
             tree = _as_sum(tree, node)
     return tree
 
@@ -137,16 +145,18 @@ def _put(tree: exp.Expr, node: exp.Expr, text: str) -> exp.Expr:
     return tree
 
 
-def _fix_clock(call: exp.Anonymous, instant: str) -> None:
+def _fix_clock(call: exp.Anonymous, moment: Moment) -> None:
     """`date()` and `date('now', …)` with the moment as a text; 'utc' would then shift it twice."""
     name, args = call.name.lower(), list(call.expressions)
     at = 0 if name in _CLOCK_FIRST else 1 if name == "strftime" else None
     if at is None or any(isinstance(a, exp.Literal) and a.name.lower() == "utc" for a in args):
         return
-    if len(args) == at:
-        call.set("expressions", [*args, exp.Literal.string(instant)])
-    elif len(args) > at and isinstance(args[at], exp.Literal) and args[at].name.lower() == "now":
-        args[at].replace(exp.Literal.string(instant))
+    is_now = len(args) > at and isinstance(args[at], exp.Literal) and args[at].name.lower() == "now"
+    if not is_now and len(args) != at:
+        return
+    now = moment.now.astimezone(UTC)
+    instant = now.strftime("%Y-%m-%d %H:%M:%S.") + f"{now.microsecond // 1000:03}"
+    call.set("expressions", [*args[:at], exp.Literal.string(instant), *args[at + 1 :]])
 
 
 def _expanded(tree: exp.Expr, catalog: Catalog, within: tuple[str, ...]) -> exp.Expr:
