@@ -52,6 +52,7 @@ from shardwise.planner import (
     Statement,
     scope_of,
 )
+from shardwise.planner.bind.information import INFORMATION
 from shardwise.session import information
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
@@ -148,7 +149,9 @@ class Cluster:
         if self.declared.dialect == "sqlite":
             params = for_sqlite(params)
         try:
-            context = replace(self._context(options, scope), members=members or {})
+            context = self._context(options, scope)
+            if members:
+                context = replace(context, members=members)
             statement = self._prepare(sql, options, locals)
             self._check_known(statement, is_pinned=scope.is_pinned)
             return self._planned(statement, params, context, options)
@@ -371,10 +374,13 @@ class Cluster:
         options: Options,
     ) -> Mapping[str, Any]:
         """What a statement may read that is in the merge: the connection's own, and information_schema."""
+        views = self._information_views
+        if not locals and not views and INFORMATION not in sql.casefold():
+            return locals
         if information.is_in(locals):
             return locals
         found = mentioned(sql, locals)
-        texts = (sql, *(r.sql for r in found.values() if isinstance(r, View)), *self._information_views)
+        texts = (sql, *(r.sql for r in found.values() if isinstance(r, View)), *views)
         names = information.wanted(texts)
         describer = self.describer(options.time_zone) if names else None
         if isinstance(describer, Describer):
