@@ -13,16 +13,17 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from shardwise.errors import NotSupportedError
+from shardwise.executor import lite
 from shardwise.executor.backends.base import Columns, ReadColumn
 from shardwise.executor.backends.sqlite.file import FileConnection
 from shardwise.executor.cells import NUMBERS, kind_of
 
-_COLUMNS = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"
-
 
 def columns_of(file: FileConnection, schema: str, table: str) -> Columns:
     """Names and declared types, those of generated columns too; none if there is no such table."""
-    return tuple(file.execute(_COLUMNS, (table, schema)).fetchall())
+    # As a table (FROM pragma_table_xinfo) it takes four times as long.
+    rows = file.execute(f"PRAGMA {lite.identifier(schema)}.table_xinfo({lite.identifier(table)})").fetchall()
+    return tuple((name, type_) for _, name, type_, _, _, _, hidden in rows if hidden != 1)
 
 
 def affinity(declared: str) -> str:
