@@ -101,7 +101,12 @@ class Direct:
             return
         try:
             self._connection = self._lease.connect(reader.time_zone)
-            gaps = self._lease.tables.check(self._connection, request, reader.normal_type)
+            # It may wait for another's lock, and there is no result yet that would be interrupted.
+            forget = reader.guard.on_stop(self._connection.interrupt)
+            try:
+                gaps = self._lease.tables.check(self._connection, request, reader.normal_type)
+            finally:
+                forget()
             self._request = request._replace(sql=reader.text(request, gaps)) if gaps else request
         except BaseException:
             if self._connection is not None:
