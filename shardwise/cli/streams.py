@@ -31,8 +31,10 @@ def write_json(cursor: Cursor, sink: BinaryIO, *, as_array: bool) -> int:
     reader = cursor.to_arrow_reader()
     members = [
         literal(json.dumps(c.name, ensure_ascii=False) + ": ")
-        + f" || coalesce({_json_value(name, c.type_code)}, 'null')"
-        for name, c in zip(positions(reader.schema), cursor.description or (), strict=True)
+        + f" || coalesce({_json_value(name, code)}, 'null')"
+        for name, c, code in zip(
+            positions(reader.schema), cursor.description or (), types_of(cursor, reader.schema), strict=True
+        )
     ]
     separated = " || ', ' || ".join(members)
     separator = ",\n " if as_array else "\n"
@@ -44,6 +46,20 @@ def write_json(cursor: Cursor, sink: BinaryIO, *, as_array: bool) -> int:
         count += table.num_rows
     sink.write(b"]\n" if as_array else b"\n" if count else b"")
     return count
+
+
+def types_of(cursor: Cursor, schema: pa.Schema) -> list[str]:
+    """The columns' types; of those that the sqlite dialect gives none, after the values that came."""
+    codes = [column.type_code for column in cursor.description or ()]
+    return [code or _named(field.type) for code, field in zip(codes, schema, strict=True)]
+
+
+def _named(type_: pa.DataType) -> str:
+    if pa.types.is_integer(type_):
+        return "INTEGER"
+    if pa.types.is_floating(type_):
+        return "DOUBLE"
+    return "BLOB" if pa.types.is_binary(type_) else ""
 
 
 def _json_value(name: str, code: str) -> str:

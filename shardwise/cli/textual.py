@@ -21,20 +21,31 @@ class Rows:
     """A cursor's rows as texts, None for NULL; read once."""
 
     def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+        self._first: Sequence[Sequence[object]] = ()
+        self._is_sqlite = cursor.connection.cluster.catalog.dialect == "sqlite"
+        if self._is_sqlite:
+            self._first = cursor.fetchmany(_BATCH_ROWS)
         description = cursor.description or ()
         self.names = [column.name for column in description]
-        self.types = [column.type_code for column in description]
-        self._cursor = cursor
+        self.types = [column.type_code or self._type_of(i) for i, column in enumerate(description)]
 
     def __iter__(self) -> Iterator[Row]:
-        if self._cursor.connection.cluster.catalog.dialect == "sqlite":  # a column's values need no one type
-            while found := self._cursor.fetchmany(_BATCH_ROWS):
+        if self._is_sqlite:  # a column's values need no one type
+            found = self._first
+            while found:
                 yield from (tuple(map(_sqlite_text, row)) for row in found)
+                found = self._cursor.fetchmany(_BATCH_ROWS)
             return
         reader = self._cursor.to_arrow_reader(_BATCH_ROWS)
         texts = [f"CAST({name} AS VARCHAR) AS {name}" for name in positions(reader.schema)]
         for table in computed(reader, self._cursor.connection.options.time_zone, ", ".join(texts)):
             yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+    def _type_of(self, index: int) -> str:
+        """Of a column that has no declared type: numbers, if its first values are."""
+        values = [row[index] for row in self._first if row[index] is not None]
+        return "NUMERIC" if values and all(isinstance(value, int | float) for value in values) else ""
 
 
 def _sqlite_text(value: object) -> str | None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import re
+import sqlite3
+from pathlib import Path
 
 import duckdb
 import pytest
 
-from shardwise.cli import output
+import shardwise
+from shardwise.cli import output, table
 from shardwise.cli.output import Format
+from shardwise.cli.textual import Rows
 from tests.unit.dbapi.fake import connect
 
 SQL = """
@@ -61,6 +66,26 @@ def test_inserts_are_read_back() -> None:
         db.execute('CREATE TABLE result ("n r" INTEGER, "t<x>" VARCHAR, d DECIMAL(5,2))')
         db.execute(written(Format.INSERT))
         assert db.table("result").fetchall() == duckdb.sql(SQL).fetchall()
+
+
+def test_columns_without_a_declared_type_are_what_their_values_are(tmp_path: Path) -> None:
+    """The sqlite dialect declares none for what is computed."""
+    sqlite3.connect(tmp_path / "a.db").execute("CREATE TABLE t (x)").connection.close()
+    (tmp_path / "cluster.sql").write_text(
+        "CREATE CATALOG c DIALECT sqlite;\nCREATE SOURCE a URL 'sqlite:///a.db';\nATTACH TABLE t ON a;\n",
+        encoding="utf-8",
+    )
+    sql = "SELECT count(*) AS n, 9e999 AS big, 'x' AS t, NULL AS z FROM t"
+    with shardwise.connect(tmp_path / "cluster.sql") as connection:
+        forms = {}
+        for form in (Format.JSONL, Format.INSERT):
+            sink = io.BytesIO()
+            output.write(connection.execute(sql), form, sink)
+            forms[form] = sink.getvalue().decode()
+        shown = table.read(Rows(connection.execute(sql)), None)
+    assert json.loads(forms[Format.JSONL]) == {"n": 0, "big": "inf", "t": "x", "z": None}
+    assert forms[Format.INSERT].endswith("VALUES (0, 'inf', 'x', NULL);\n")
+    assert list(shown.is_number) == [True, True, False, False]
 
 
 def test_list() -> None:
