@@ -145,7 +145,7 @@ class Cluster:
         """
         self._check_open()
         options = options or self.options
-        locals = self._relations(sql, locals or {}, options)  # noqa: A001
+        locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
         if self.declared.dialect == "sqlite":
             params = for_sqlite(params)
         try:
@@ -184,7 +184,7 @@ class Cluster:
         Its rows are merged in the store `into`, if one is given, so that they can be kept there.
         """
         options = options or self.options
-        locals = self._relations(sql, locals or {}, options)  # noqa: A001
+        locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
         plan = self.plan(sql, params, options, locals, scope)
         columns = self.columns_of_plan(plan, params, options, locals)
         return self.start(plan, options, locals, columns, guard=guard, into=into)
@@ -372,6 +372,7 @@ class Cluster:
         sql: str,
         locals: Mapping[str, Any],  # noqa: A002
         options: Options,
+        scope: Scope,
     ) -> Mapping[str, Any]:
         """What a statement may read that is in the merge: the connection's own, and information_schema."""
         views = self._information_views
@@ -384,7 +385,9 @@ class Cluster:
         names = information.wanted(texts)
         describer = self.describer(options.time_zone) if names else None
         if isinstance(describer, Describer):
-            found |= information.relations(names, describer.information, locals)
+            found |= information.relations(
+                names, describer.information, locals, shows_texts=not scope.is_pinned
+            )
         return found
 
     @property

@@ -33,7 +33,18 @@ def relations(
     names: Iterable[str],
     read: Callable[[str, Mapping[str, Any]], pa.Table],
     locals: Mapping[str, Any],  # noqa: A002
+    *,
+    shows_texts: bool,
 ) -> dict[str, pa.Table]:
-    """By the names under which the binder looks for them; `locals` are the connection's own relations."""
+    """By the names under which the binder looks for them; `locals` are the connection's own relations.
+
+    Texts of views may name tenants: whoever sees one only is not shown them.
+    """
     own = in_order(locals)
-    return {f"{PREFIX}{name}": read(name, own) for name in names}
+    found = {f"{PREFIX}{name}": read(name, own) for name in names}
+    views = found.get(f"{PREFIX}views")
+    if views is not None and not shows_texts:
+        at = views.column_names.index("view_definition")
+        hidden = pa.nulls(views.num_rows, views.schema.field(at).type)
+        found[f"{PREFIX}views"] = views.set_column(at, "view_definition", hidden)
+    return found

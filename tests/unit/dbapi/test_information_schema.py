@@ -152,3 +152,10 @@ def test_a_schema_of_the_view_does_not_matter(con: Connection) -> None:
     found: list[Any] = con.execute("SELECT count(*) FROM information_schema.schemata").fetchall()
     assert found == [(3,)]
     assert con.execute("SELECT count(*) FROM names").fetchall() == [(2,)]
+
+
+def test_texts_of_views_are_not_for_pinned_connections(cluster: shardwise.Cluster) -> None:
+    sql = "SELECT table_name, view_definition IS NULL FROM information_schema.views WHERE table_name = 'v'"
+    with cluster.connect() as con, cluster.connect(scope={"id": 1}, pinned=True) as pinned:
+        assert con.execute(sql).fetchall() == [("v", False)]
+        assert pinned.execute(sql).fetchall() == [("v", True)]
