@@ -7,6 +7,7 @@ is wanted. Columns of other names are as the file has them, so that no text in a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any
@@ -106,13 +107,17 @@ def _is(one: object, other: object) -> bool:
 
 
 class _Encoded(Kind):
-    """Numbers as text that the statement made."""
+    """Numbers as text that the statement made; a REAL as it is, and "#nan", which SQLite has not."""
 
     def __init__(self, kind: Kind) -> None:
         super().__init__(kind.name, kind.arrow)
         self._kind = kind
 
     def one(self, cell: Any) -> Any:
+        if type(cell) is float:
+            return cell
+        if cell == "#nan":
+            return math.nan
         high, _, low = cell[1:].partition(":")
         whole = (int(high) << 32) + int(low) if low else int(high)
         return self._kind.unscaled(whole) if isinstance(self._kind, Exact) else self._kind.one(whole)

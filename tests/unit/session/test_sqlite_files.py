@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
+from math import inf, isnan
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -159,3 +160,25 @@ def test_a_plan_that_is_kept_is_right_for_other_parameters(files: Any, sql: str,
     with files.cluster.connect(plan_cache=False) as fresh:
         assert kept == [sorted(rows(fresh, sql, list(value))) for value in values]
     assert any(kept)
+
+
+def test_sums_of_reals_know_infinity_and_its_difference(tmp_path: Path, files: Any) -> None:
+    """SQLite has no NaN: inf - inf is NULL there."""
+    groups = {0: [1.5, 2.25], 1: [inf, 1.0], 2: [-inf, 1.0], 3: [inf, -inf], 4: [None], 5: [1e308, 1e308]}
+    for n in range(2):
+        with sqlite3.connect(tmp_path / f"s{n}.db") as made:
+            made.execute("CREATE TABLE reals (k BIGINT, g INTEGER, x REAL)")
+            cells = [(n, g, x) for g, values in groups.items() for x in values]
+            made.executemany("INSERT INTO reals VALUES (?, ?, ?)", cells)
+        made.close()
+    catalog = tmp_path / "reals.sql"
+    catalog.write_text(f"{CATALOG}CREATE TABLE reals (k BIGINT, g INTEGER, x DOUBLE) SHARD BY by_k (k);")
+    with shardwise.connect(str(catalog)) as connection:
+        sums = dict(rows(connection, "SELECT g, sum(x) FROM reals GROUP BY g"))
+        on_one = dict(rows(connection, "SELECT g, sum(x) FROM reals WHERE k = 1 GROUP BY g"))
+        pushed = "\n".join(r[0] for r in rows(connection, "EXPLAIN SELECT avg(x) FROM reals"))
+    assert isnan(sums.pop(3))
+    assert isnan(on_one.pop(3))
+    assert sums == {0: 7.5, 1: inf, 2: -inf, 4: None, 5: inf}
+    assert on_one == {0: 3.75, 1: inf, 2: -inf, 4: None, 5: inf}
+    assert "partial sum" in pushed
