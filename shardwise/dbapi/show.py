@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
@@ -18,7 +18,6 @@ from shardwise.catalog.model import (
     Scattered,
     Sharded,
     ShardedWith,
-    Sharding,
     Single,
     Table,
     View,
@@ -194,6 +193,8 @@ def _cache(connection: Connection) -> Iterator[Row]:
 
 
 def _cached_statements(connection: Connection) -> Iterator[Row]:
+    if connection.scope.is_pinned:
+        return  # they are those of all connections, and their texts name values of others' keys
     yield from connection.cluster.plan_cache.statements()
 
 
@@ -356,9 +357,6 @@ def _places(catalog: Catalog, table: Table, root: Node) -> Iterator[Row]:
     assert isinstance(table.placement, Sharded)
     sharding = catalog.sharding(table.placement.sharding)
     for scan in _scans(root):
-        if sharding.is_open:
-            yield from _member_places(catalog, table, sharding, scan.route.shards)
-            continue
         slots = range(sharding.function.size) if scan.slots is None else members(scan.slots)
         for slot in slots:
             shard = sharding.shard_of(slot)
@@ -366,17 +364,6 @@ def _places(catalog: Catalog, table: Table, root: Node) -> Iterator[Row]:
                 continue
             for physical in catalog.partitions(table, shard, 1 << slot):
                 yield slot, shard, catalog.source_of(shard), physical
-
-
-def _member_places(
-    catalog: Catalog, table: Table, sharding: Sharding, shards: Iterable[str]
-) -> Iterator[Row]:
-    """Members of a DIRECTORY have no numbers; which tables they have is known where each is a source."""
-    for shard in shards:
-        member = sharding.member_of(shard) if sharding.shards_are_sources else None
-        listed = catalog.with_members({sharding.name: [member]}) if member is not None else None
-        for physical in listed.partitions(table, shard) if listed is not None else (None,):
-            yield None, shard, catalog.source_of(shard), physical
 
 
 def _scans(node: Node) -> Iterator[Scan]:

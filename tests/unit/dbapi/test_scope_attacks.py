@@ -223,6 +223,9 @@ SHOW CREATE TABLE settings
 SHOW CREATE VIEW every_order
 SHOW MEMBERS
 SHOW CACHE
+SHOW CACHED STATEMENTS
+SHOW CACHE STATEMENTS
+SHOW STATEMENTS
 USE globex
 SET search_path = globex
 SELECT * FROM information_schema.columns
@@ -413,3 +416,11 @@ def test_views_and_tables_of_ones_own_stay_in_the_scope(cluster: Any, sql: str) 
                     engine.execute(each)
                 expected = engine.execute(last).fetchall()
             assert sorted(map(repr, rows)) == sorted(map(repr, expected))
+
+
+def test_statements_of_others_are_not_shown(cluster: Any) -> None:
+    """The cache is the cluster's: it has the texts of all connections."""
+    with cluster.connect() as con:
+        con.execute("SELECT count(*) FROM orders WHERE tenant = 'globex' LIMIT 1").fetchall()
+    with cluster.connect(scope={"tenant": "acme"}, pinned=True) as con:
+        assert con.execute("SHOW CACHE STATEMENTS").fetchall() == []
