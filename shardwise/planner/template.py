@@ -22,7 +22,7 @@ from shardwise.errors import Error
 from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written, index_of, unquoted
 from shardwise.plan.nodes import ColumnId, Gather, Node, Output, Scan
-from shardwise.plan.run import Plan, Text
+from shardwise.plan.run import Expected, Plan, Text
 from shardwise.plan.tree import rewrite, walk
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution import Analysis, Split
@@ -31,6 +31,8 @@ from shardwise.planner.parameters import Given, with_constants
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import is_silent, key_names, on_slots, slots_left
 from shardwise.planner.shard_keys import ShardKeys
+
+Expects = Callable[[str], tuple[Expected, ...]]
 
 Slots = tuple[SlotSet, ...]
 Pruner = Callable[[Values], SlotSet]
@@ -157,18 +159,23 @@ def _settled(plan: Plan) -> Plan:
         if fragment.text_for is None:
             text, expects = fragment.text, fragment.expects
             if len(fragment.route.shards) == 1:
-                known = fragment.__dict__
-                known["text"] = _of_one(text, text(fragment.route.shards[0]))
-                found = expects(fragment.route.shards[0])
-                known["expects"] = lambda _, found=found: found
+                known, (one,) = fragment.__dict__, fragment.route.shards
+                known["text"] = _of_one(text, one, text(one))
+                known["expects"] = _expected_of_one(expects, one, expects(one))
     return plan
 
 
-def _of_one(text: Text, made: str) -> Text:
+def _of_one(text: Text, one: str, made: str) -> Text:
+    """The text of shard `one`, as it was made; another's is made when it is asked for."""
+
     def of_shard(shard: str, gaps: Gaps = NO_GAPS) -> str:
-        return made if gaps is NO_GAPS else text(shard, gaps)
+        return made if gaps is NO_GAPS and shard == one else text(shard, gaps)
 
     return of_shard
+
+
+def _expected_of_one(expects: Expects, one: str, found: tuple[Expected, ...]) -> Expects:
+    return lambda shard: found if shard == one else expects(shard)
 
 
 # ------------------------------------------------------------------ pruning again, for other values
