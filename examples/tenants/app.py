@@ -1,10 +1,10 @@
-"""An invoicing service with a SQLite file per tenant: a Flask app of 100 lines.
+"""An invoicing service with a SQLite file per tenant, in Flask.
 
     python -m flask --app examples/tenants/app.py run
 
-A tenant's own pages go through a connection whose scope is pinned to that tenant: whatever the SQL says, it reads
-that one file. The operator's pages ask all files at once. What is written is written with plain `sqlite3`, to the
-tenant's file.
+A tenant's own pages go through a connection whose scope is pinned to that tenant: whatever the SQL says, it
+reads that one file. The operator's pages ask all files at once. What is written is written with plain `sqlite3`,
+to the tenant's file.
 """
 
 import sqlite3
@@ -76,11 +76,17 @@ def add_invoice():
     given = request.get_json()
     with closing(sqlite3.connect(f"file:{tenant_file()}?mode=rw", uri=True)) as db, db:
         (customer,) = db.execute(
-            "INSERT INTO customers (name, city) VALUES (?, ?) RETURNING id", (given["customer"], given["city"])
+            "INSERT INTO customers (name, city) VALUES (?, ?) RETURNING id",
+            (given["customer"], given["city"]),
         ).fetchone()
         db.execute(
             "INSERT INTO invoices (customer_id, issued, total, paid) VALUES (?, ?, ?, ?)",
-            (customer, given.get("issued", date.today().isoformat()), given["total"], given.get("paid", False)),
+            (
+                customer,
+                given.get("issued") or date.today().isoformat(),
+                given["total"],
+                given.get("paid", False),
+            ),
         )
     return {"customer": customer}, 201
 
@@ -129,9 +135,9 @@ def revenue():
 @operator_pages.get("/tenants")
 def tenants():
     """Each tenant's own answer to one question."""
-    con = current_app.config["CLUSTER"].connect()
-    with con, closing(con.each("by_file").execute("SELECT count(*) AS invoices, max(issued) AS last FROM invoices")) as cur:
-        return jsonify(as_dicts(cur))
+    with current_app.config["CLUSTER"].connect() as con:
+        cursor = con.each("by_file").execute("SELECT count(*) AS invoices, max(issued) AS last FROM invoices")
+        return jsonify(as_dicts(cursor))
 
 
 # -- shared --------------------------------------------------------------------------------------
@@ -150,4 +156,9 @@ def rows(con, sql: str, params=()):
 
 def as_dicts(cursor) -> list[dict]:
     names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor]
+    return [dict(zip(names, map(as_json, row), strict=True)) for row in cursor]
+
+
+def as_json(value):
+    """Dates as ISO text, amounts as text with every digit."""
+    return value.isoformat() if isinstance(value, date) else value
