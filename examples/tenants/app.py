@@ -3,7 +3,7 @@
     python -m flask --app examples/tenants/app.py run
 
 A tenant's own pages go through a connection whose scope is pinned to that tenant: whatever the SQL says, it
-reads that one file. The operator's pages ask all files at once. What is written is written with plain `sqlite3`,
+reads that one file. The operator's pages ask all files at once. What is written is written with `sqlite3`,
 to the tenant's file.
 """
 
