@@ -28,7 +28,9 @@ class Query:
 
 
 def known_nullability(result: Result) -> tuple[bool | None, ...]:
-    """For each column whether it may be NULL."""
+    """For each column whether it may be NULL (None: not known, as of SQLite, whose keys may be)."""
+    if not result.is_typed:
+        return (None,) * len(result.columns)
     memo, count = result.plan.memo, len(result.columns)
     known: tuple[bool | None, ...] | None = memo.get("nullability")
     if known is None:

@@ -65,7 +65,8 @@ def source(render: Renderer, node: Node, outer: Scope) -> Block:
             names = [output.id.name for output in node.columns]
             return _leaf(render, node, node.rel, names)
         case Gather():
-            return _restored(node, _leaf(render, node, node.fragment, stream_names(node)))
+            stream = _leaf(render, node, node.fragment, stream_names(node))
+            return _restored(node, stream) if render.qualify else stream  # SQLite's streams keep collations
         case CteRef():
             return _cte_ref(render, node)
         case Recursive():

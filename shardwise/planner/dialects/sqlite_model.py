@@ -108,7 +108,9 @@ def _is_number(expr: exp.Expr | None) -> bool:
 def _of_tables(ast: exp.Expr, catalog: Catalog) -> Iterator[str]:
     names = {name.name.lower() for name in ast.find_all(exp.Identifier)}
     has_star = any(not isinstance(star.parent, exp.Count) for star in ast.find_all(exp.Star))
-    compares = ast.find(exp.Distinct, exp.SetOperation, exp.Group, exp.CTE, exp.Subquery) is not None
+    has_parts = ast.find(exp.SetOperation, exp.CTE, exp.Subquery, exp.Exists) is not None or any(
+        test.args.get("query") is not None for test in ast.find_all(exp.In)
+    )
     for table in ast.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             yield "a table function"
@@ -118,9 +120,10 @@ def _of_tables(ast: exp.Expr, catalog: Catalog) -> Iterator[str]:
             wanted = _AFFINITIES.get(type_family(column.type, "duckdb"), "NUMERIC")
             if column.type and affinity(column.type) not in (wanted, "BLOB"):
                 yield f"a column of type {column.type}"
-            is_read = column.name.lower() in names or (has_star and compares)
-            if not is_binary(column.collation) and is_read:
-                yield f"a column of COLLATE {column.collation}"
+            # In one block it is compared as the column that it is; a subquery's column is another.
+            is_read = column.name.lower() in names or has_star
+            if has_parts and is_read and not is_binary(column.collation):
+                yield f"a column of COLLATE {column.collation} beside a subquery"
 
 
 def _columns_of(item: exp.Expr, catalog: Catalog) -> set[str] | None:

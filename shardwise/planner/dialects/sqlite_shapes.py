@@ -57,7 +57,10 @@ def _of_column(node: Node, id: ColumnId, definitions: dict[str, Node]) -> Shape:
                 return _of_expression(node.input, item.expr, definitions)
     if isinstance(node, SetOp):
         position = next(i for i, output in enumerate(node.outputs) if output.id == id)
-        return _of_column(node.arms[0], node.arms[0].outputs[position].id, definitions)
+        found = {_of_column(arm, arm.outputs[position].id, definitions) for arm in node.arms}
+        return (
+            found.pop() if len(found) == 1 else NONE
+        )  # stored as the first arm's, another's would be converted
     if isinstance(node, CteRef) and node.name in definitions:
         position = next(i for i, output in enumerate(node.outputs) if output.id == id)
         definition = definitions[node.name]

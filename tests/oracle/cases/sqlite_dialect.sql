@@ -180,3 +180,8 @@ SELECT id FROM t WHERE k AND name OR price
 SELECT sum(k) FILTER (WHERE id > 10), count(*) FILTER (WHERE name = 'a') FROM t
 SELECT k, sum(k) FILTER (WHERE id > 10) FROM t GROUP BY k
 SELECT t.k, u.note, count(*) FROM t JOIN u ON u.t_id = t.id GROUP BY t.k, u.note ORDER BY 3 DESC, 1, 2
+SELECT name FROM p WHERE name NOTNULL UNION ALL SELECT v FROM u ORDER BY 1
+SELECT v FROM u UNION SELECT name FROM p
+SELECT email, id FROM t WHERE id = 7 AND email = 'A@X'
+SELECT id, email FROM t WHERE email > 'a' ORDER BY email, id LIMIT 4
+SELECT count(DISTINCT email), min(id) FROM t WHERE 'b@x' = email

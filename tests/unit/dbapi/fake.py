@@ -32,6 +32,8 @@ class FakeResult:
 
     stats = None
 
+    is_typed = True
+
     def __init__(self, engine: duckdb.DuckDBPyConnection, sql: str, params: Any) -> None:
         self._run = lambda: engine.execute(sql, params or None)
         self._rows: duckdb.DuckDBPyConnection | None = None
