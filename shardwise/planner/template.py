@@ -97,6 +97,9 @@ class Template:
         self._elsewhere[slots] = plan
         return plan
 
+    def _dialect_of(self, shards: tuple[str, ...]) -> str:
+        return self.catalog.dialect_of_shard(shards[0])
+
     def _moved(self, slots: Slots) -> Plan | None:
         root = self.plan.root
         if not isinstance(root, Gather) or len(root.shards) != 1:
@@ -118,6 +121,8 @@ class Template:
         where = Analysis(self.catalog, self.types).of(tree)
         if not isinstance(where, Split) or not where.is_one:
             return None
+        if self._dialect_of(where.shards) != self._dialect_of(root.shards):
+            return None  # what a value is there was not looked at
         plan = _settled(self.planned(root.but(input=tree, shards=where.shards)))
         plan.__dict__["memo"] = self.plan.memo
         return plan

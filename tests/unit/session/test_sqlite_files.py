@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import duckdb
 import pytest
 
 import shardwise
@@ -143,6 +144,10 @@ def test_a_plan_that_is_kept_is_right_for_other_literals(files: Any, sql: str, v
     ("sql", "values"),
     [
         ("SELECT k FROM t WHERE k IN (?, ?)", [(2, 3), (3, 2), (4, 6), (7, 9), (40, 1)]),
+        (
+            "SELECT k, d FROM t WHERE k = ? AND d > ?",
+            [(k, Decimal(d)) for d in ("7.25", "7.505", "3.50") for k in (7, 8, 9, 2, 3)],
+        ),
         ("SELECT k FROM t WHERE n = ? AND k > ?", [(1, 3), (2, 30), (99999999999, 1)]),
         ("SELECT k FROM t WHERE d > ? AND d < ?", [(Decimal("7.25"), 30), (1, Decimal("2.505")), (0.5, 9)]),
         (
@@ -182,3 +187,27 @@ def test_sums_of_reals_know_infinity_and_its_difference(tmp_path: Path, files: A
     assert sums == {0: 7.5, 1: inf, 2: -inf, 4: None, 5: inf}
     assert on_one == {0: 3.75, 1: inf, 2: -inf, 4: None, 5: inf}
     assert "partial sum" in pushed
+
+
+def test_a_plan_for_one_product_is_none_for_another(tmp_path: Path) -> None:
+    """On the DuckDB shard nobody asked what the value is to a DECIMAL in SQLite."""
+    with sqlite3.connect(tmp_path / "s0.db") as made:
+        made.execute("CREATE TABLE t (k BIGINT, d TEXT)")
+        made.executemany("INSERT INTO t VALUES (?, ?)", [(k, f"{k}.50") for k in range(0, 20, 2)])
+    made.close()
+    with duckdb.connect(str(tmp_path / "s1.duckdb")) as other:
+        other.execute(
+            "CREATE TABLE t AS SELECT k, CAST(k + 0.5 AS DECIMAL(9,2)) AS d FROM range(1, 20, 2) r(k)"
+        )
+    (tmp_path / "cluster.sql").write_text("""
+        CREATE CATALOG x DIALECT duckdb;
+        CREATE SOURCE s0 URL 'sqlite:///s0.db'; CREATE SOURCE s1 URL 'duckdb:///s1.duckdb';
+        CREATE SHARDING by_k USING MOD 2 ON s{slot};
+        CREATE TABLE t (k BIGINT, d DECIMAL(9,2)) SHARD BY by_k (k);
+    """)
+    with shardwise.connect(str(tmp_path / "cluster.sql")) as connection:
+        for k, least in [(7, "7.25"), (8, "8.25"), (8, "8.75"), (9, "9.75"), (4, "4.25"), (3, "3.25")]:
+            found = rows(connection, "SELECT k FROM t WHERE k = ? AND d > ?", [k, Decimal(least)])
+            assert found == ([(k,)] if least.endswith("25") else []), (k, least)
+            found = rows(connection, f"SELECT k FROM t WHERE k = {k} AND d > {least}")
+            assert found == ([(k,)] if least.endswith("25") else []), (k, least)

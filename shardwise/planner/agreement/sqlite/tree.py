@@ -68,7 +68,7 @@ def agree(node: Node, known: Known) -> Agreed | Disagreement:
 
 @dataclass
 class _Tree:
-    """Writes the nodes of one statement, each once for the same outer columns."""
+    """Writes the nodes of one statement, each once for the same outer columns and the same parameters."""
 
     known: Known
 
@@ -77,15 +77,16 @@ class _Tree:
         if rule is None:
             raise NotAgreed(node, "does not compute it here")
         mine = {id: outer[id] for id in free_columns(node) if id in outer}
-        kept: tuple[Forms, Done | NotAgreed] | None = node.__dict__.get("_on_sqlite")
-        if kept is not None and kept[0] == mine:
-            found = kept[1]
+        values = self.known.values
+        kept: tuple[Forms, object, Done | NotAgreed] | None = node.__dict__.get("_on_sqlite")
+        if kept is not None and kept[0] == mine and kept[1] is values:
+            found = kept[2]
         else:
             try:
                 found = rule(self, node, mine)
             except NotAgreed as no:
                 found = no
-            node.__dict__["_on_sqlite"] = mine, found
+            node.__dict__["_on_sqlite"] = mine, values, found
         if isinstance(found, NotAgreed):
             raise found
         return found
