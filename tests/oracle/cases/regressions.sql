@@ -208,12 +208,12 @@ SELECT k, list_sort(list(e)) AS l FROM e GROUP BY k ORDER BY l, k;
 -- refused: the schema's name
 SELECT main.a.k FROM main.a;
 
--- what tells of the shard and not of the data
--- @refused current_database
+-- the catalog's name, on every shard
+-- @any
 SELECT k, current_database() FROM a;
 
--- what tells of the shard
--- @refused current_database
+-- one name, not one for each shard
+-- @any
 SELECT z, count(*) FROM (SELECT current_database() AS z, k FROM a) q GROUP BY z;
 
 -- what tells of the text of a fragment
