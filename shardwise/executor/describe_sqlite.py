@@ -181,6 +181,9 @@ class SQLiteDescriber:
 def _empty(catalog: Catalog, *, has_hidden: bool) -> sqlite3.Connection:
     con = lite.open_memory()
     try:
+        schemas = {relation.schema.casefold() for relation in catalog.tables() if relation.schema}
+        for schema in sorted(schemas - {"main", "temp"}):
+            con.execute(f"ATTACH ':memory:' AS {lite.identifier(schema)}")
         for relation in catalog.tables():
             for statement in _definition(relation, has_hidden=has_hidden):
                 con.execute(statement)
@@ -192,6 +195,8 @@ def _empty(catalog: Catalog, *, has_hidden: bool) -> sqlite3.Connection:
 
 def _definition(relation: Table | View, *, has_hidden: bool) -> list[str]:
     name = lite.identifier(relation.name)
+    if relation.schema:
+        name = f"{lite.identifier(relation.schema.casefold())}.{name}"
     if isinstance(relation, View):
         columns = f"({', '.join(map(lite.identifier, relation.columns))})" if relation.columns else ""
         return [f"CREATE VIEW {name}{columns} AS {relation.sql}"]

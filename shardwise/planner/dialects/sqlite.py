@@ -13,7 +13,7 @@ from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplan
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.sqlite_aggregates import combine
 from shardwise.planner.dialects.sqlite_constants import SQLiteConstants, literal_of
-from shardwise.planner.dialects.sqlite_model import is_plain, unmodelled
+from shardwise.planner.dialects.sqlite_model import is_plain, relation_of, unmodelled
 from shardwise.planner.dialects.sqlite_reading import trees
 from shardwise.planner.positions import position_of
 
@@ -81,7 +81,7 @@ def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
     if isinstance(tree, exp.Values):
         tree = exp.Select(expressions=[exp.Star()], from_=exp.From(this=tree))
     for node in list(tree.walk()):
-        if isinstance(node, exp.Column) and node.db.lower() == "main":
+        if isinstance(node, exp.Column) and node.db:
             node.set("db", None)
         elif type(node) in _CLOCKS:
             tree = _put(tree, node, moment.now.astimezone(UTC).strftime(_CLOCKS[type(node)]))
@@ -130,7 +130,7 @@ def _is_declared(name: exp.Column, tree: exp.Expr, catalog: Catalog) -> bool:
         tables = [t for t in tables if (t.alias or t.name).lower() == qualifier]
         if not tables or any(_is_with_item(t) for t in tables):
             return True  # of a subquery, which has no row numbers
-    found = [catalog.table(t.name) for t in tables if not _is_with_item(t)]
+    found = [relation_of(t, catalog) for t in tables if not _is_with_item(t)]
     if any(isinstance(t, Table) and wanted in {c.name.lower() for c in t.columns or ()} for t in found):
         return True
     items = (*tree.find_all(exp.Alias), *tree.find_all(exp.TableAlias))
@@ -161,11 +161,16 @@ def _fix_clock(call: exp.Anonymous, moment: Moment) -> None:
 
 def _expanded(tree: exp.Expr, catalog: Catalog, within: tuple[str, ...]) -> exp.Expr:
     for table in list(tree.find_all(exp.Table)):
-        if not isinstance(table.this, exp.Identifier) or table.db.lower() not in ("", "main"):
+        if not isinstance(table.this, exp.Identifier):
             continue
-        view = catalog.table(table.name)
+        view = relation_of(table, catalog)
         if not isinstance(view, View) or _is_with_item(table):
             continue
+        if view.schema:
+            raise Unplannable(
+                f'the view "{view.full_name}" is in a schema, which the sqlite dialect does not read',
+                hint="Write its query in its place, or declare it outside a schema",
+            )
         name = view.name.lower()
         if name in within:
             raise Unplannable(f'the view "{view.name}" reads itself')

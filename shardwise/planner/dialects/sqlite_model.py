@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, Table
+from shardwise.catalog.model import Catalog, Table, View
 from shardwise.catalog.sqlite_types import affinity
 from shardwise.catalog.types import Family, type_family
 from shardwise.planner.dialects.sqlite_words import FALLIBLE, SCALARS, WINDOWS
@@ -115,7 +115,7 @@ def _of_tables(ast: exp.Expr, catalog: Catalog) -> Iterator[str]:
         if not isinstance(table.this, exp.Identifier):
             yield "a table function"
             continue
-        found = catalog.table(table.name)
+        found = relation_of(table, catalog)
         for column in (found.columns or ()) if isinstance(found, Table) else ():
             wanted = _AFFINITIES.get(type_family(column.type, "duckdb"), "NUMERIC")
             if column.type and affinity(column.type) not in (wanted, "BLOB"):
@@ -124,6 +124,11 @@ def _of_tables(ast: exp.Expr, catalog: Catalog) -> Iterator[str]:
             is_read = column.name.lower() in names or has_star
             if has_parts and is_read and not is_binary(column.collation):
                 yield f"a column of COLLATE {column.collation} beside a subquery"
+
+
+def relation_of(table: exp.Table, catalog: Catalog) -> Table | View | None:
+    """What a name in FROM is in the catalog; `main` is SQLite's word for no schema."""
+    return catalog.table(table.name, None if table.db.lower() in ("", "main") else table.db)
 
 
 def _columns_of(item: exp.Expr, catalog: Catalog) -> set[str] | None:
@@ -139,7 +144,7 @@ def _columns_of(item: exp.Expr, catalog: Catalog) -> set[str] | None:
             alias = cte.args.get("alias")
             given = {c.name.lower() for c in alias.args.get("columns") or ()} if alias is not None else set()
             return given or (_names_of(cte.this, catalog) if isinstance(cte.this, exp.Select) else None)
-        found = catalog.table(item.name)
+        found = relation_of(item, catalog)
         if isinstance(found, Table) and found.columns is not None:
             return {column.name.lower() for column in found.columns}
     return None

@@ -160,3 +160,17 @@ def test_spilled_data_is_where_the_option_says_and_goes(cluster: Cluster, tmp_pa
     cursor.fetchall()
     cursor.close()
     assert not list(spill.iterdir())
+
+
+def test_tables_in_a_schema(tmp_path: Path) -> None:
+    con = sqlite3.connect(tmp_path / "a.db")
+    con.execute("CREATE TABLE notes (id INTEGER, title TEXT)")
+    con.execute("INSERT INTO notes VALUES (1, 'a')")
+    con.commit()
+    catalog = parse(
+        f"CREATE CATALOG c DIALECT sqlite; CREATE SOURCE a URL 'sqlite:///{tmp_path}/a.db';\n"
+        "ATTACH TABLE crm.notes (id INTEGER, title TEXT) ON a NAMED 'notes';"
+    )
+    with shardwise.open(catalog) as cluster:
+        cursor = cluster.connect().execute("SELECT crm.notes.title, n.id FROM crm.notes, crm.notes AS n")
+        assert cursor.fetchall() == [("a", 1)]
