@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import planning, report, tpch
+from benchmarks import many_files, planning, report, sqlite_bulk, tpch
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -32,6 +32,10 @@ def main() -> None:
         "planning": planning.measure(rounds=rounds),
         "tpch": {},
     }
+    print("many SQLite files", flush=True)
+    results["files"] = many_files.measure(rounds=rounds)
+    print("a large SQLite file", flush=True)
+    results["bulk"] = sqlite_bulk.measure(rounds=rounds)
     for scale in scales:
         print(f"TPC-H at scale {scale}", flush=True)
         results["tpch"][scale] = tpch.measure(float(scale), rounds=rounds, memory=float(scale) >= 1)

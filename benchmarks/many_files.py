@@ -1,8 +1,8 @@
-"""A GROUP BY over many SQLite files, a file per tenant, against hand-written loops that push down the same.
+"""A GROUP BY over many SQLite files, one per tenant, against hand-written loops that push down the same.
 
-`sqlite3` alone: for each file open, ask, close, and add up in a dict; in one thread, and in a pool of processes
-that is made for the run, as a script would. Ours goes through the cursor: list the folder, plan, ask each file,
-merge. Memory, open files and threads are the peaks of a process of its own.
+`sqlite3` alone: for each file open, ask, close, and add up in a dict; in one thread, and in a pool of
+processes that is made for the run, as a script would. Ours goes through the cursor: list the folder, plan,
+ask each file, merge. Memory, open files and threads are the peaks of a process of its own.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def main(count: int) -> None:
 
     def watch() -> None:
         while not is_over.wait(0.002):
-            most["open_files"] = max(most["open_files"], len(os.listdir("/proc/self/fd")))
+            most["open_files"] = max(most["open_files"], len(list(Path("/proc/self/fd").iterdir())))
             most["threads"] = max(most["threads"], threading.active_count() - 1)
 
     watcher = threading.Thread(target=watch)
