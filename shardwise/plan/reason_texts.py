@@ -85,6 +85,10 @@ all-slots-match: The values are on all shards
 The predicate was understood, and leaves no shard out.
 -> Ask for fewer values. Each shard gets only its own.
 
+key-of-any-type: The key may hold values of other types
+A SQLite column declared INTEGER may hold 2.5 or a text: on no slot that is known, and a match of ranges.
+-> Compare the key by =, IS or IN with whole numbers (INTEGER keys) or texts (TEXT keys).
+
 dialect-not-pruned: Predicates of this dialect do not prune yet
 Its comparisons differ from those that are known (letter case, trailing blanks, conversions), so nothing is
 concluded from them.

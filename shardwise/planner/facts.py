@@ -345,7 +345,11 @@ def _unknown(target: str, others: Sequence[exp.Expr], keys: ShardKeys) -> Facts 
     """Nothing is known; note why this comparison of a target does not prune."""
     title, family = keys.title(target), keys.families[target]
     typed = [keys.constants.read(other) for other in others]
-    if any(one is None for one in typed):
+    if not keys.constants.keys_fit and all(one is not None for one in typed):
+        keys.note(
+            PruneReason.ANY_TYPE, f"{title} may hold values of other types: only = and IN say where a row is"
+        )
+    elif any(one is None for one in typed):
         keys.note(PruneReason.NOT_CONSTANT, f"{title} is compared with something that is no constant")
     elif family is Family.TEXT and any(one and one.kind not in (Kind.STRING, Kind.TEXT) for one in typed):
         keys.note(PruneReason.TEXT_AS_NUMBER, f"{title} is text and is compared with a value that is not")

@@ -56,6 +56,7 @@ class PruneReason(StrEnum):
     RANGE_NOT_ORDERED = "range-on-unordered-sharding"
     VALUE_NOT_PLACED = "value-not-placed"
     ALL_SLOTS_MATCH = "all-slots-match"
+    ANY_TYPE = "key-of-any-type"
     DIALECT = "dialect-not-pruned"
 
 
