@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field, replace
-from functools import cached_property
 from itertools import islice
 from typing import Protocol, TypeVar
 
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.catalog.checker import Place, Where, did_you_mean
 from shardwise.catalog.checks import check
 from shardwise.catalog.filling import fills

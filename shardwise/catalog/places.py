@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, groupby, repeat
 from unicodedata import normalize
 
+from shardwise.caching import cached_property
 from shardwise.catalog.shardings import Directory, Grid, ShardingFunction, SlotSet, full, mask, members
 from shardwise.catalog.sources import member_problem
 from shardwise.catalog.templates import Template, TemplateError, TemplateValue

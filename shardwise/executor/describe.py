@@ -110,6 +110,10 @@ class Describer:
         """A fragment's stream, as `schema` has it."""
         return self.schema(fragment.columns, fragment.sql, fragment.params)
 
+    def columns_of(self, fragment: Fragment) -> duck.Columns:
+        """A fragment's columns, with DuckDB's types."""
+        return self.stream(fragment)[1]
+
     def direct(self, reader: Reader, request: Request, columns: duck.Columns) -> Direct:
         """A statement that one shard answers whole."""
         return Direct(reader, request, columns, self.arrow_type)

@@ -117,6 +117,10 @@ class SQLiteDescriber:
         names = [name for name, _ in fragment.columns]
         return None, tuple(zip(names, fragment.shapes, strict=True))
 
+    def columns_of(self, fragment: Fragment) -> Columns:
+        """A fragment's columns, whose types only its rows tell."""
+        return tuple((name, "") for name, _ in fragment.columns)
+
     def direct(self, reader: Reader, request: Request, columns: Columns) -> SQLiteDirect:
         """A statement that one shard answers whole."""
         return SQLiteDirect(reader, request, columns)

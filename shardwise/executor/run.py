@@ -137,7 +137,7 @@ class _Statement:
         if len(fragments) != 1:
             raise InternalError(f"a plan without merge has {len(fragments)} fragments")
         if len(fragments[0].route.shards) == 1:
-            columns = columns or self._described(fragments[0])
+            columns = columns or self._environment.describer.columns_of(fragments[0])
             (request,) = self._run.ready(fragments[0].name)
             return self._environment.describer.direct(self.reader, request, columns)
         return self.merged(columns)
@@ -146,7 +146,7 @@ class _Statement:
         """The only fragment's rows, through the merge after all."""
         (fragment,) = self._run.plan.fragments
         merge = Merge(sql=f"SELECT * FROM {fragment.name}", params={}, inputs=(fragment.name,))
-        return self._merging(merge, columns or self._described(fragment))
+        return self._merging(merge, columns or self._environment.describer.columns_of(fragment))
 
     def close(self) -> None:
         """Stops the shards and waits until nothing runs."""
@@ -191,11 +191,6 @@ class _Statement:
         fragment = next(each for each in self._run.plan.fragments if each.name == request.fragment)
         connection = self._environment.describer.connect(fragment.sql)
         return Empty(connection, fragment.sql, fragment.params)
-
-    def _described(self, fragment: Fragment) -> duck.Columns:
-        columns: Any
-        _, columns = self._environment.describer.stream(fragment)
-        return tuple(columns)
 
 
 # -- subqueries that run first -----------------------------------------------------------------

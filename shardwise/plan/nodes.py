@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Final, Literal, NamedTuple, Self
 
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.catalog.model import Table
 from shardwise.catalog.shardings import SlotSet
 from shardwise.plan.route import Note, Route

@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.catalog.model import Catalog, Column, SlotSet, Table
 from shardwise.catalog.templates import Template
 from shardwise.catalog.types import Family, type_family

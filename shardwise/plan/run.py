@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+from shardwise.caching import cached_property
 from shardwise.catalog.tables import Stored
 from shardwise.errors import InternalError, ProgrammingError
 from shardwise.plan.gaps import NO_GAPS, Gaps

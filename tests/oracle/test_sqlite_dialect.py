@@ -112,3 +112,14 @@ def test_a_view_and_the_statement_s_moment(world: SQLiteWorld) -> None:
 def test_row_numbers_are_refused(world: SQLiteWorld, name: str) -> None:
     with pytest.raises(Unplannable, match="no meaning over shards"):
         world.cluster.connect().execute(f"SELECT {name} FROM t")
+
+
+@pytest.mark.parametrize("where", ["", " WHERE id = 7"])
+def test_hidden_columns_beside_a_star(world: SQLiteWorld, where: str) -> None:
+    with world.cluster.connect().execute(f"SELECT *, _table, _shard FROM t{where} ORDER BY id") as cursor:
+        names = [column[0] for column in cursor.description or ()]
+        rows = cursor.fetchall()
+    wanted = world.one.execute(f"SELECT * FROM t{where} ORDER BY id")
+    assert names == [*(column[0] for column in wanted.description), "_table", "_shard"]
+    assert [row[:-2] for row in rows] == wanted.fetchall()
+    assert {row[-2] for row in rows} == {"t"}

@@ -9,13 +9,14 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
 import duckdb
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.catalog import Catalog
 from shardwise.catalog.model import Sharded, ShardedWith, Table, View
 from shardwise.cli.shell.vocabulary import RESERVED

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
+from shardwise.caching import cached_property
 from shardwise.errors import DataError, OperationalError, Reason
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.cells.base import Kind, Misfit
