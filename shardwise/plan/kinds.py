@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -45,6 +45,44 @@ def kinds_of(values: Iterable[Any]) -> tuple[Kind, ...] | None:
     """The kinds of several; None if one has none."""
     found = tuple([_PLAIN.get(type(value)) or kind_of(value) for value in values])
     return None if None in found else found  # type: ignore[return-value]
+
+
+def as_base(value: Any) -> Any:
+    """A value of a subclass (of an enum that is a str, of numpy's float64) as the text or number that it is.
+
+    What `str()` makes of it may be another text.
+
+    >>> from enum import Enum
+    >>> class Color(str, Enum):
+    ...     RED = "red"
+    >>> as_base(Color.RED), as_base([Color.RED, True, None])
+    ('red', ['red', True, None])
+    """
+    if type(value) in _PLAIN or type(value) is int:
+        return value
+    match value:
+        case list():
+            return [as_base(member) for member in value]
+        case tuple():
+            return tuple(as_base(member) for member in value)
+        case set() | frozenset():
+            return frozenset(as_base(member) for member in value)
+        case str():
+            return str.__str__(value)
+        case int():
+            return int.__index__(value)
+        case float():
+            return float.__float__(value)
+        case bytes():
+            return memoryview(value).tobytes()
+    return value
+
+
+def all_as_base(values: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | Mapping[str, Any]:
+    """Each of the values `as_base`."""
+    if isinstance(values, Mapping):
+        return {name: as_base(value) for name, value in values.items()}
+    return [as_base(value) for value in values]
 
 
 def type_like(value: Any) -> str | None:

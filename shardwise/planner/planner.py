@@ -20,6 +20,7 @@ from shardwise.catalog.model import Catalog, View
 from shardwise.errors import NotSupportedError, Reason, Unplannable
 from shardwise.options import Options
 from shardwise.plan.holes import LIKE
+from shardwise.plan.kinds import all_as_base
 from shardwise.plan.nodes import Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.run import Bound, First, Plan
@@ -124,10 +125,13 @@ class Statement:
         cache, text = self.planner.cache, self.cached
         context, options = context or _CONTEXT, options or _OPTIONS
         if cache is None or text is None:
-            return self._made(params, context, options).plan
+            return self._made(params and all_as_base(params), context, options).plan
         if context.members:
             return self._plain(params, context, options)  # plans depend on which there are
         key = text.shape.key_for(params, context, options)
+        if key is None and params:
+            params = all_as_base(params)
+            key = text.shape.key_for(params, context, options)
         plan = cache.plan(text, key, self.sql, params)
         if plan is not None:
             return plan

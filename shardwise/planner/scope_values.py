@@ -21,6 +21,7 @@ from shardwise.catalog.model import Column, Sharded, Table
 from shardwise.catalog.shardings import KEY_FAMILIES, canonical
 from shardwise.catalog.types import Family, read_type, type_family
 from shardwise.errors import DataError, ProgrammingError, Reason
+from shardwise.plan.kinds import as_base
 
 Value = int | str | bytes | float | bool | Decimal | date | datetime | UUID
 
@@ -42,7 +43,8 @@ def plain(value: Any, what: str) -> Value:
         )
     if isinstance(value, str):
         _check_text(value, what)
-    return value
+    base: Value = as_base(value)
+    return base
 
 
 def _check_text(text: str, what: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
+from enum import Enum
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -74,6 +75,18 @@ def test_statements_set_show_and_reset_the_scope(con: shardwise.Connection) -> N
 )
 def test_ways_to_write_it(con: shardwise.Connection, sql: str, params: Any) -> None:
     con.execute(sql, params)
+    assert count(con) == 4
+
+
+class Tenant(str, Enum):  # noqa: UP042  as programs have them
+    """What `str()` makes of a member is another text."""
+
+    ACME = "acme"
+
+
+def test_a_value_of_a_subclass_is_the_text_that_it_is(con: shardwise.Connection) -> None:
+    assert count(con.scoped(tenant=Tenant.ACME)) == 4
+    con.execute("SET SCOPE tenant = ?", [Tenant.ACME])
     assert count(con) == 4
 
 

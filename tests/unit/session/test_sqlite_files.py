@@ -6,12 +6,14 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
+from enum import Enum
 from math import inf, isnan
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import duckdb
+import numpy as np
 import pytest
 
 import shardwise
@@ -165,6 +167,40 @@ def test_a_plan_that_is_kept_is_right_for_other_parameters(files: Any, sql: str,
     with files.cluster.connect(plan_cache=False) as fresh:
         assert kept == [sorted(rows(fresh, sql, list(value))) for value in values]
     assert any(kept)
+
+
+class Name(str, Enum):  # noqa: UP042  as programs have them
+    """What `str()` makes of a member is another text."""
+
+    N1 = "n1"
+
+
+class Whole(int):
+    def __str__(self) -> str:
+        return "another"
+
+
+@pytest.mark.parametrize(
+    ("source", "base", "value"),
+    [
+        ("t WHERE s = ?", "n1", Name.N1),
+        ("t WHERE s IN ?", ["n1"], [Name.N1]),
+        ("t WHERE s LIKE ?", "n1", Name.N1),
+        ("t WHERE k = ?", 4, Whole(4)),
+        ("t WHERE k IN (?)", (4,), (Whole(4),)),
+        ("t WHERE d < ?", 4.5, np.float64(4.5)),
+        ("t WHERE s = ?", "n1", np.str_("n1")),
+        ("names WHERE s = ?", "n1", Name.N1),
+    ],
+)
+@pytest.mark.parametrize("plan_cache", [True, False])
+def test_a_parameter_of_a_subclass_is_the_text_or_number_that_it_is(
+    files: Any, source: str, base: Any, value: Any, *, plan_cache: bool
+) -> None:
+    with files.cluster.connect(plan_cache=plan_cache) as connection:
+        found = sorted(rows(connection, f"SELECT * FROM {source}", [value]))
+        assert found == sorted(rows(connection, f"SELECT * FROM {source}", [base]))
+    assert found
 
 
 def test_sums_of_reals_know_infinity_and_its_difference(tmp_path: Path, files: Any) -> None:
