@@ -139,7 +139,10 @@ class Growing:
         if worker is None:
             return
         with self._lock:
-            self._worker = worker
+            self._worker = None if self._is_stopped else worker
+        if self._worker is None:  # what is read here was interrupted too, and says so
+            self._processes.give_back(worker)
+            return
         here, self._here = self._here, None
         held, self._held = self._held, deque()
         try:

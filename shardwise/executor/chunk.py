@@ -15,6 +15,7 @@ from typing import ClassVar, NamedTuple
 import pyarrow as pa
 
 from shardwise.executor.backends.base import Columns
+from shardwise.executor.backends.sqlite.connection import bound
 from shardwise.executor.conform import Reads
 from shardwise.executor.offload import Answered, Job, Reply, Task
 from shardwise.executor.processes import WorkerLost, WorkerProcess, WorkerProcesses
@@ -129,13 +130,16 @@ class ChunkReading:
             self._refused.append(self._left.popleft())
             return None
         asked = tuple(self._left)
-        with self._lock:
-            self._worker = None if self._is_abandoned else worker
-        if self._worker is None:
-            self._processes.give_back(worker)
-            return None
+        job = self._job(asked)
         try:
-            reply: Reply = worker.call(self._job(asked))
+            with self._lock:  # so that who interrupts finds a job to cancel, or none is begun
+                if not self._is_abandoned:
+                    worker.ask(job)
+                    self._worker = worker
+            if self._worker is None:
+                self._processes.give_back(worker)
+                return None
+            reply: Reply = worker.answer()
         except WorkerLost:
             with self._lock:
                 self._worker = None
@@ -176,7 +180,7 @@ class ChunkReading:
                     if declared not in types:
                         types[declared] = reader.normal_type(declared)
             location = reader.pool.location(request.source)
-            tasks.append(Task(location, request.sql, request.params, tables, request.shard))
+            tasks.append(Task(location, request.sql, bound(request.params), tables, request.shard))
         return Job(tasks=tuple(tasks), columns=self._columns, types=types, time_zone=reader.time_zone)
 
     # -- in this process ----------------------------------------------------------------------

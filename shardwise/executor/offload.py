@@ -105,6 +105,8 @@ class Doing:
             source = self._backend.open(task.location, SourceOptions())
             try:
                 connection = self._connection = source.connect(self._job.time_zone)
+                if self._is_stopped:  # before there was a connection to interrupt
+                    return None
                 KnownTables(self._backend.suits).check(connection, task, self._job.types.get)
                 names = tuple(name for name, _ in connection.execute(task.sql, task.params))
                 self._names = self._names or names

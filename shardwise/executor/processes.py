@@ -57,24 +57,34 @@ class WorkerProcess:
         return self._process.pid
 
     def is_ready(self) -> bool:
-        """Whether it has started; asked until it has."""
+        """Whether it has started; asked until it has. Raises WorkerLost if it ended before."""
         if not self._connection.poll(0):
             return False
-        with suppress(OSError, EOFError):  # who calls it finds out
-            self._connection.recv()
+        self.answer()
         return True
 
     def call(self, job: Any) -> Any:
         """Has the job done and gives the reply; raises WorkerLost."""
+        self.ask(job)
+        return self.answer()
+
+    def ask(self, job: Any) -> None:
+        """Hands it a job: from here on `cancel` stops it, and `answer` waits for it. Raises WorkerLost."""
         self._asked += 1
         try:
             self._send((self._asked, job))
+        except OSError as error:
+            raise WorkerLost(str(error)) from error
+
+    def answer(self) -> Any:
+        """What it says next; raises WorkerLost."""
+        try:
             return self._connection.recv()
         except (OSError, EOFError) as error:
             raise WorkerLost(str(error)) from error
 
     def cancel(self) -> None:
-        """The job that runs is to end at once; its reply comes all the same, and says so."""
+        """The job it was asked is to end at once; its reply comes all the same, and says so."""
         with suppress(OSError):
             self._send((self._asked, None))
 
@@ -100,7 +110,7 @@ class WorkerProcesses:
     """At most `size` of them, started when first asked for and kept until `close`. Threads may share it."""
 
     def __init__(self, size: int) -> None:
-        self.size = size if os.name == "posix" and sys.executable else 0
+        self.size = size if _can_start() else 0
         self._lock = threading.Lock()
         self._starting: list[WorkerProcess] = []
         self._idle: list[WorkerProcess] = []
@@ -121,10 +131,21 @@ class WorkerProcesses:
                     self.size = 0
                     break
                 self._count += 1
-            ready = [worker for worker in self._starting if worker.is_ready()]
-            self._starting = [worker for worker in self._starting if worker not in ready]
-            self._idle += ready
+            self._starting = [worker for worker in self._starting if not self._has_started(worker)]
             return self._idle.pop() if self._idle else None
+
+    def _has_started(self, worker: WorkerProcess) -> bool:
+        """Whether one is no longer starting: it is idle now, or none will start here."""
+        try:
+            if not worker.is_ready():
+                return False
+        except WorkerLost:
+            self.size = 0
+            self._count -= 1
+            worker.close()
+        else:
+            self._idle.append(worker)
+        return True
 
     @property
     def is_starting(self) -> bool:
@@ -148,9 +169,17 @@ class WorkerProcesses:
         """Ends them: those that are idle now, a busy one when it is given back."""
         with self._lock:
             self._is_closed = True
-            idle, self._idle, self._starting = self._idle + self._starting, [], []
-        for worker in idle:
+            idle, starting = self._idle, self._starting
+            self._idle, self._starting = [], []
+        for worker in starting:  # they have nothing open, and would say that nobody listens
+            worker.kill()
+        for worker in starting + idle:
             self.discard(worker)
+
+
+def _can_start() -> bool:
+    """Whether this process is Python itself: a program that was frozen would start itself once more."""
+    return os.name == "posix" and bool(sys.executable) and not hasattr(sys, "frozen")
 
 
 def _environment() -> dict[str, str]:

@@ -57,7 +57,7 @@ def _listen(connection: Connection, jobs: queue.SimpleQueue[Work | None]) -> Non
     while True:
         try:
             number, job = _received(connection)
-        except (OSError, EOFError):
+        except Exception:  # noqa: BLE001  nobody is there any more, or sent a value that only he can make
             if current is not None:
                 current[1].stop()
             jobs.put(None)

@@ -17,6 +17,7 @@ from shardwise.executor.cells import Misfit, MisfitError, kind_of
 _T = TypeVar("_T")
 _BULK_BYTES_MIN = 8 << 20
 _PAUSE_S_MIN, _PAUSE_S_MAX = 0.001, 0.05
+_STEPS_UNHEARD = 1_000_000
 Rows = list[tuple[Any, ...]]
 
 
@@ -52,6 +53,8 @@ class FileConnection:
         self._misfit: MisfitError | None = None
         self._is_known = self._is_begun = False
         self._version = 0
+        # SQLite forgets an interrupt that comes between two statements, or before one has begun.
+        self._con.set_progress_handler(self._stop.is_set, _STEPS_UNHEARD)
         self._con.create_function("shardwise_value", 4, self._value, deterministic=True)
 
     def begin(self) -> int:
