@@ -38,7 +38,8 @@ def test_work_gives_what_it_gives() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_ctrl_c_cancels_and_raises_what_the_work_raises() -> None:
+def test_ctrl_c_cancels_and_raises_what_the_work_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE_S", 10)
     started, stopped = threading.Event(), threading.Event()
 
     def work() -> None:
