@@ -15,6 +15,7 @@ from shardwise.planner.dialects.sqlite_aggregates import combine
 from shardwise.planner.dialects.sqlite_constants import SQLiteConstants, literal_of
 from shardwise.planner.dialects.sqlite_model import is_plain, relation_of, unmodelled
 from shardwise.planner.dialects.sqlite_reading import trees
+from shardwise.planner.dialects.sqlite_with import put_in_order
 from shardwise.planner.positions import position_of
 
 _STATE: Final = frozenset({"last_insert_rowid", "changes", "total_changes"})
@@ -77,6 +78,7 @@ def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
     """A copy with the statement's moment written out, so that all shards and the merge have the same, and
     with views in the place of their names."""
     tree = _expanded(ast.copy(), catalog, ())
+    put_in_order(tree)
     _check_rowids(tree, catalog)
     if isinstance(tree, exp.Values):
         tree = exp.Select(expressions=[exp.Star()], from_=exp.From(this=tree))

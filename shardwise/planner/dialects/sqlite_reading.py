@@ -9,6 +9,7 @@ otherwise is hidden from it in the tokens, whose positions stay the user's, and 
     +a                      |/ a                          Anonymous("+", a)
     CAST(a AS BIG INT)      CAST(a AS "type_42…")         Cast to the type as written
     j ->> 'a'               j ->> ('a')                   JSONExtractScalar, the path a text
+    a IN main.t             a IN (SELECT * FROM main.t)   the same: t is a table, and is to be seen as one
 """
 
 from __future__ import annotations
@@ -46,11 +47,18 @@ _ENDS_OPERAND: Final = frozenset(
         *(TokenType.CURRENT_DATE, TokenType.CURRENT_TIME, TokenType.CURRENT_TIMESTAMP),
     }
 )
+_ALL_OF: Final = (
+    (TokenType.L_PAREN, "("),
+    (TokenType.SELECT, "SELECT"),
+    (TokenType.STAR, "*"),
+    (TokenType.FROM, "FROM"),
+)
 _ARROWS: Final = (TokenType.ARROW, TokenType.DARROW)
 
 
 def mended(tokens: list[Token]) -> list[Token]:
     """The tokens as sqlglot reads them right; `restored` is to be given the tree."""
+    tokens = _with_tables(tokens)
     found: list[Token] = []
     casts: list[int] = []  # depths of the parentheses of CAST( … )
     depth = positions = at = 0
@@ -85,6 +93,39 @@ def mended(tokens: list[Token]) -> list[Token]:
             found.append(token)
         at += 1
     return found
+
+
+def _with_tables(tokens: list[Token]) -> list[Token]:
+    """`IN name`, `IN schema.name` and `IN name(…)` as IN with a query of that table."""
+    found: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        found.append(token)
+        at += 1
+        if token.token_type is not TokenType.IN or at >= len(tokens):
+            continue
+        name = tokens[at]
+        if name.token_type is TokenType.L_PAREN:
+            continue
+        end = at + 3 if at + 2 < len(tokens) and tokens[at + 1].token_type is TokenType.DOT else at + 1
+        if end < len(tokens) and tokens[end].token_type is TokenType.L_PAREN:
+            end = _after_parenthesis(tokens, end)
+        found += [_token(kind, text, name) for kind, text in _ALL_OF]
+        found += [*tokens[at:end], _token(TokenType.R_PAREN, ")", tokens[end - 1])]
+        at = end
+    return found
+
+
+def _after_parenthesis(tokens: list[Token], at: int) -> int:
+    depth = 0
+    while at < len(tokens):
+        kind = tokens[at].token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        at += 1
+        if depth == 0:
+            break
+    return at
 
 
 def restored(tree: exp.Expr) -> exp.Expr:

@@ -185,3 +185,11 @@ SELECT v FROM u UNION SELECT name FROM p
 SELECT email, id FROM t WHERE id = 7 AND email = 'A@X'
 SELECT id, email FROM t WHERE email > 'a' ORDER BY email, id LIMIT 4
 SELECT count(DISTINCT email), min(id) FROM t WHERE 'b@x' = email
+WITH x AS (SELECT code FROM r), r AS (SELECT 77 AS code) SELECT * FROM x
+WITH x AS (SELECT code FROM r), r AS (SELECT 77 AS code) SELECT group_concat(code) FROM x
+WITH x AS (WITH y AS (SELECT code FROM r) SELECT * FROM y), r AS (SELECT w.k AS code FROM w), w AS (SELECT 5 AS k) SELECT * FROM x
+WITH x AS (SELECT * FROM big), big AS (SELECT 3 AS q) SELECT * FROM x
+WITH t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM t
+WITH c(n) AS (SELECT 1 UNION ALL SELECT c.n + 1 FROM c, m WHERE c.n < m.n), m AS (SELECT max(n) AS n FROM r) SELECT t.id FROM c JOIN t ON t.id = c.n
+SELECT (WITH u(n) AS (SELECT 1 UNION SELECT n + 1 FROM u WHERE n < 4) SELECT sum(n) FROM u), count(*) FROM u
+WITH q AS (SELECT v FROM u) SELECT id FROM t WHERE k IN q OR name NOT IN q

@@ -17,6 +17,7 @@ CREATE SHARDING by_tenant USING LIST (s0 = IN ('acme', 'globex'), s1 = DEFAULT);
 CREATE TABLE notes (id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, n INTEGER, day TEXT)
     SHARD BY by_tenant (tenant) UNIQUE ACROSS SHARDS (id);
 CREATE TABLE parts (note_id INTEGER, v INTEGER) SHARD WITH notes ON note_id = notes.id;
+CREATE TABLE owners (tenant TEXT) SHARD BY by_tenant (tenant);
 """
 
 QUERIES = """
@@ -35,6 +36,13 @@ SELECT n FROM notes WHERE n IN (SELECT v FROM parts) ORDER BY n
 SELECT tenant, sum(n) FROM notes GROUP BY tenant HAVING sum(n) > 0
 SELECT count(*) FROM notes WHERE tenant <> 'acme' OR tenant = 'globex'
 SELECT a.n FROM notes a LEFT JOIN notes b ON a.n = b.n AND b.tenant = 'globex' ORDER BY a.n
+"""
+TABLES_AFTER_IN = """
+SELECT 'globex' IN owners, 'initech' IN main.owners, 'acme' IN 'owners', 'acme' NOT IN [owners]
+SELECT count(*) FROM notes WHERE 'globex' IN owners
+SELECT n FROM notes WHERE n > 7 AND tenant IN owners AND 'globex' NOT IN main.'owners' ORDER BY n
+SELECT sum('initech' IN "owners") OVER (), group_concat(v) FROM parts
+WITH o AS (SELECT 'globex' AS tenant), p AS (SELECT tenant FROM owners) SELECT 'globex' IN o, 'globex' IN p
 """
 
 
@@ -56,6 +64,8 @@ def fill(con: sqlite3.Connection, tenants: tuple[str, ...]) -> None:
     con.execute("CREATE INDEX by_n ON notes (n)")
     con.execute("CREATE TABLE parts (note_id INTEGER, v INTEGER)")
     con.execute("CREATE INDEX by_v ON parts (v)")
+    con.execute("CREATE TABLE owners (tenant TEXT)")
+    con.executemany("INSERT INTO owners VALUES (?)", [(tenant,) for tenant in tenants])
     for number, tenant in enumerate(tenants):
         for i in range(number * 100, number * 100 + 10):
             is_mine = tenant == "acme"
@@ -70,3 +80,9 @@ def test_anothers_values_neither_show_nor_fail(pinned: Any, sql: str) -> None:
     fill(alone, ("acme",))
     assert pinned.execute(sql).fetchall() == alone.execute(sql).fetchall()
     alone.close()
+
+
+@pytest.mark.parametrize("pinned", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("sql", [line for line in TABLES_AFTER_IN.splitlines() if line])
+def test_a_table_named_after_in_is_in_the_scope(pinned: Any, sql: str) -> None:
+    test_anothers_values_neither_show_nor_fail(pinned, sql)

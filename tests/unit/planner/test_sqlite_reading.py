@@ -19,6 +19,7 @@ CASES = Path(__file__).parents[2] / "oracle" / "cases" / "sqlite_dialect.sql"
 OTHER_CODE = (
     "IS NOT NULL",
     "FROM t a, u b",
+    "FROM c, m",
     "NOTNULL",
     "NOT FALSE",
     ", (SELECT 1",
@@ -35,6 +36,7 @@ SELECT strftime('%Y'), char(65), trim(name), position FROM (SELECT 1 AS position
 SELECT replace(name, 'a', 'b'), date, text FROM (SELECT name, 1 AS date, 2 AS text FROM t)
 SELECT (k) + 1, - -k, -k - -1, NOT NOT k, ~-k FROM t
 SELECT count(*) FILTER (WHERE k > 1) OVER (PARTITION BY name ORDER BY k) FROM t
+WITH r1 AS (SELECT code FROM r) SELECT name IN r1, k NOT IN 'r1' AND k, CASE WHEN k IN "r1" THEN 1 END FROM t
 SELECT k COLLATE NOCASE || 'a' COLLATE RTRIM FROM t ORDER BY +k, name COLLATE NOCASE
 """.strip().splitlines()
 
