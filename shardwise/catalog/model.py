@@ -20,7 +20,7 @@ from shardwise.catalog.checker import Place, Where, did_you_mean
 from shardwise.catalog.checks import check
 from shardwise.catalog.filling import fills
 from shardwise.catalog.items import Item, ItemKey, item_key, kind_of
-from shardwise.catalog.places import Sharding, checked_members
+from shardwise.catalog.places import Sharding, any_member, checked_members
 from shardwise.catalog.printing import print_catalog, print_lock
 from shardwise.catalog.shardings import Directory, ShardingFunction, SlotSet, directory, members
 from shardwise.catalog.sources import Members, Options, Secret, Shard, ShardFamily, Source, SourceFamily
@@ -241,8 +241,7 @@ class Catalog:
         sharding = self.sharding_of(table)
         if sharding is None or not isinstance(sharding.function, Directory):
             raise InternalError(f'table "{table.full_name}" has no virtual column')
-        texts = sharding.function.members or ()
-        return tuple(texts[slot] for slot in members(self._wanted(table, sharding, shard, slots)))
+        return sharding.members_on(shard, self._wanted(table, sharding, shard, slots))
 
     def _wanted(self, table: Table, sharding: Sharding, shard: str, slots: SlotSet | None) -> SlotSet:
         owned = sharding.slots_of(shard)
@@ -436,12 +435,20 @@ class Catalog:
         listed = {
             name: replace(self.sharding(name), function=directory(texts)) for name, texts in known.items()
         }
+        view = self._with_shardings(listed)
+        object.__setattr__(self, "_last_view", (given, view))
+        return view
+
+    def with_any_member(self, name: str) -> Catalog:
+        """This catalog, in which a DIRECTORY has one member: that of whatever shard it is asked about."""
+        return self._with_shardings({name: any_member(self.sharding(name))})
+
+    def _with_shardings(self, others: Mapping[str, Sharding]) -> Catalog:
         for name in _SHARED:
             getattr(self, name)  # looked up here, for this view and those to come
         view = object.__new__(Catalog)
         view.__dict__.update(self.__dict__)
-        view.__dict__.update(_shardings={**self._shardings, **listed}, _names={}, _last_view=None)
-        object.__setattr__(self, "_last_view", (given, view))
+        view.__dict__.update(_shardings={**self._shardings, **others}, _names={}, _last_view=None)
         return view
 
     def family_of(self, sharding: Sharding) -> SourceFamily | None:

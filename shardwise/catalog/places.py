@@ -92,6 +92,11 @@ class Sharding:
         """The shard of a member of a DIRECTORY."""
         return Template.parse(self.on or "").render({self.levels[0]: member})
 
+    def members_on(self, shard: str, slots: SlotSet) -> tuple[str, ...]:
+        """The members of a DIRECTORY, on these slots of a shard."""
+        texts = self.function.members if isinstance(self.function, Directory) else None
+        return tuple([(texts or ())[slot] for slot in members(slots)])
+
     @property
     def shards_are_sources(self) -> bool:
         """Whether each member of a DIRECTORY is a source, and so a shard; not a schema of the one shard
@@ -167,6 +172,25 @@ class Sharding:
     @cached_property
     def _all_slots(self) -> SlotSet:
         return full(self.function.size)
+
+
+class AnyMember(Sharding):
+    """A DIRECTORY with one member, which is that of whatever shard it is asked about.
+
+    What a statement sends to its only member's shard is, but for the member, the same for all members.
+    """
+
+    def slots_of(self, shard: str) -> SlotSet:
+        return 0 if self.member_of(shard) is None else 1
+
+    def members_on(self, shard: str, slots: SlotSet) -> tuple[str, ...]:
+        member = self.member_of(shard)
+        return () if member is None or not slots else (member,)
+
+
+def any_member(sharding: Sharding) -> AnyMember:
+    """A DIRECTORY, each of whose members is a source, as an `AnyMember`."""
+    return AnyMember(name=sharding.name, function=Directory(("",)), levels=sharding.levels, on=sharding.on)
 
 
 def _canonical(owners: Owners) -> Owners:

@@ -131,6 +131,14 @@ class Fragment:
     def text(self) -> Text:
         return self.make_text()
 
+    def at(self, route: Route) -> Fragment:
+        """The same on other shards; its texts are those that this one has for them."""
+        self.text  # noqa: B018  made here, for all that come
+        after: Fragment = object.__new__(Fragment)
+        after.__dict__.update(self.__dict__)
+        after.__dict__["route"] = route
+        return after
+
     def with_values(self, values: Mapping[str, Any], literals: Sequence[Written]) -> Fragment:
         """The same with other values for its parameters, and the literals for the holes in its texts."""
         after: Fragment = object.__new__(Fragment)

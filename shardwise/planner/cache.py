@@ -31,6 +31,7 @@ from shardwise.planner.dialects import query_dialect
 from shardwise.planner.lift import Cut, cut, lift, numbered
 from shardwise.planner.parameters import Given
 from shardwise.planner.parse import parse
+from shardwise.planner.scope import Scope
 from shardwise.planner.template import Template
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class Shape:
     planned: int = 0
     is_reusable: bool = True
     """Whether its plans are right for other values: not if they depend on the moment, or on rows."""
+    is_bound_to_scope: bool = False
+    """Whether its plans are right for the very values of the scope only."""
 
     def key_for(self, params: Given, context: Context, options: Options) -> Key | None:
         """What chooses among its plans before values are looked at; None: these values have no types."""
@@ -76,7 +79,8 @@ class Shape:
             kinds = kinds_of(params)
         if kinds is None:
             return None
-        return (kinds, context.shape, options.scatter, options.disable_passes, options.verify_passes)
+        seen = context.shape if self.is_bound_to_scope else context.form
+        return (kinds, seen, options.scatter, options.disable_passes, options.verify_passes)
 
 
 @dataclass(slots=True, eq=False)
@@ -154,12 +158,12 @@ class PlanCache:
         ast = parse(sql, dialect, mark)
         return self._added(catalog, sql, ast, found)
 
-    def plan(self, text: Text, key: Key | None, sql: str, params: Given) -> Plan | None:
+    def plan(self, text: Text, key: Key | None, sql: str, params: Given, scope: Scope) -> Plan | None:
         """A plan for these parameters, if there is one; `key` is the shape's `key_for` them."""
         shape = text.shape
         templates = shape.plans.get(key, ()) if key is not None else ()
         for number, template in enumerate(templates):
-            plan = template.reuse(sql, params, text.literals)
+            plan = template.reuse(sql, params, text.literals, scope)
             if plan is not None:
                 with self._lock:
                     shape.hits += 1
@@ -170,7 +174,15 @@ class PlanCache:
                 return plan
         return None
 
-    def keep(self, text: Text, key: Key | None, template: Template | None, params: Given) -> None:
+    def keep(
+        self,
+        text: Text,
+        key: Key | None,
+        template: Template | None,
+        params: Given,
+        context: Context,
+        options: Options,
+    ) -> None:
         """Takes in what was planned because nothing fitted; a plan without template is only counted."""
         shape = text.shape
         with self._lock:
@@ -185,6 +197,11 @@ class PlanCache:
                     shape.names = tuple(sorted(wanted.union(shape.names)))
                     shape.plans.clear()
                     return  # the next one has a key with all of its names in it
+            if template.is_bound_to_scope and not shape.is_bound_to_scope:
+                shape.is_bound_to_scope = True
+                shape.plans.clear()
+            if key is not None:
+                key = shape.key_for(params, context, options)
             if key is None:
                 return
             before = shape.plans.pop(key, ())

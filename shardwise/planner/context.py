@@ -41,6 +41,12 @@ class Context:
         own = (self.time_zone, self.schema)
         return (*own, self.scope.shape) if self.scope else own
 
+    @property
+    def form(self) -> tuple[object, ...]:
+        """The same but for the scope's values."""
+        own = (self.time_zone, self.schema)
+        return (*own, self.scope.form) if self.scope else own
+
     def value_of(self, call: exp.Expr) -> exp.Expr | None:
         """The constant that a stable function of the duckdb dialect stands for; None if `call` is none.
 

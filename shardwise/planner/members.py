@@ -38,8 +38,11 @@ from shardwise.errors import DataError, NotSupportedError, Reason
 from shardwise.plan.nodes import Empty, Filter, Node, Scan
 from shardwise.plan.route import Route
 from shardwise.plan.tree import rewrite, walk
+from shardwise.planner.dialects import query_dialect
+from shardwise.planner.observed import Naming, Values
+from shardwise.planner.parameters import with_constants
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.prune_slots import asked
+from shardwise.planner.prune_slots import slots_left, telling
 from shardwise.planner.push_filters import push_filters
 
 NAMED_MAX = 4096
@@ -90,14 +93,17 @@ def _routed(scan: Scan, catalog: Catalog) -> Scan | Empty:
 
 
 def _check_types(table: Table, catalog: Catalog) -> None:
-    """Each member must be a value of the virtual column: of a file abc.db no BIGINT can be made."""
     sharding = catalog.sharding_of(table)
-    if sharding is None or not isinstance(sharding.function, Directory):
-        return
+    if sharding is not None and isinstance(sharding.function, Directory):
+        check_types(table, sharding, sharding.function)
+
+
+def check_types(table: Table, sharding: Sharding, found: Directory) -> None:
+    """Each member must be a value of the virtual column: of a file abc.db no BIGINT can be made."""
     for column in table.columns or ():
         if not column.virtual:
             continue
-        wrong = sharding.function.misfit(type_family(column.type, "duckdb"))
+        wrong = found.misfit(type_family(column.type, "duckdb"))
         if wrong is not None:
             raise DataError(
                 f'"{wrong}" is a member of "{sharding.name}", and column "{column.name}" of '
@@ -117,9 +123,8 @@ def _waiting(root: Node, catalog: Catalog) -> dict[str, Sharding]:
 def _named(root: Node, waiting: Mapping[str, Sharding], ctx: PlanContext) -> dict[str, tuple[str, ...]]:
     """The members that predicates name, by sharding; MembersNeeded if they do not name all."""
     ctx.learn(root)
-    naming = {name: _Naming() for name in waiting}
-    named: dict[str, set[str]] = {name: set() for name in waiting}
-    by_name = {name: _named_by(sharding, naming[name]) for name, sharding in waiting.items()}
+    named: dict[str, frozenset[str]] = dict.fromkeys(waiting, frozenset())
+    observed = ctx.parameters.observed
     for scan, conjuncts in _scans(push_filters(root, ctx)):
         sharding = ctx.catalog.open_sharding(scan.table)
         if sharding is None:
@@ -127,13 +132,23 @@ def _named(root: Node, waiting: Mapping[str, Sharding], ctx: PlanContext) -> dic
         placement = scan.table.placement
         if not isinstance(placement, Sharded) or not conjuncts:
             raise MembersNeeded(sharding.name)
-        pruned = asked(scan, conjuncts, ctx, by_name[sharding.name])
-        slots = pruned.slots if pruned is not None else full(NAMED_MAX)
-        texts = naming[sharding.name].texts_of(slots)
+        naming = Naming(sharding, scan, telling(scan, conjuncts))
+        texts = members_named(naming, ctx.parameters.values, ctx.catalog)
         if texts is None:
             raise MembersNeeded(sharding.name)
+        observed.namings.append(naming)
         named[sharding.name] |= texts
+    observed.members.update(named)
     return {name: checked_members(waiting[name], texts, are_shown=False) for name, texts in named.items()}
+
+
+def members_named(naming: Naming, values: Values, catalog: Catalog) -> frozenset[str] | None:
+    """The members that a scan's predicates name with these values; None if they do not limit it to some."""
+    literal_of = query_dialect(catalog.dialect).literal_of
+    known = tuple(with_constants(conjunct, values, literal_of) for conjunct in naming.conjuncts)
+    slots = _Naming()
+    pruned = slots_left(naming.scan, known, catalog, named_by(naming.sharding, slots))
+    return slots.texts_of(pruned.slots) if pruned is not None else None
 
 
 def _scans(node: Node) -> Iterator[tuple[Scan, tuple[exp.Expr, ...]]]:
@@ -177,11 +192,11 @@ class _Naming(OneColumn):
     def slots_only(self, values: Sequence[Value]) -> SlotSet:
         return mask(self._place(value) or 0 for value in values if value is not None)
 
-    def texts_of(self, slots: SlotSet) -> set[str] | None:
+    def texts_of(self, slots: SlotSet) -> frozenset[str] | None:
         """The values on `slots`; None if the rest is among them."""
         if slots >> len(self._slots):
             return None
-        return {text for text, slot in self._slots.items() if slots >> slot & 1}
+        return frozenset(text for text, slot in self._slots.items() if slots >> slot & 1)
 
 
 class _Named(Sharding):
@@ -198,5 +213,6 @@ class _Named(Sharding):
         return 0 if member is None else self.function.slots((member,))
 
 
-def _named_by(sharding: Sharding, naming: _Naming) -> Sharding:
+def named_by(sharding: Sharding, naming: OneColumn) -> Sharding:
+    """The DIRECTORY, whose members are those that `naming` is asked about."""
     return _Named(name=sharding.name, function=naming, levels=sharding.levels, on=sharding.on)

@@ -151,10 +151,12 @@ class Parameters:
             return condition
         return exp.In(this=condition.this, expressions=members) if members else exp.false()
 
-    def bind_constant(self, wanted: str, value: Any) -> exp.Expr:
-        """A value of the context, which plans are kept apart by, under a name near `wanted`."""
-        bound = self._bound(wanted, value)
-        self.observed.constants[bound.name] = value
+    def bind_scoped(self, wanted: str, value: Any) -> exp.Expr:
+        """A value of the connection's scope, under a name near `wanted`; the caller says where it stands
+        there."""
+        bound, like = self._bound(wanted, value), type_like(value)
+        if like is not None:
+            bound.set(LIKE, like)
         return bound
 
     def bind_value(self, wanted: str, value: Any) -> exp.Expr:

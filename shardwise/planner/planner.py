@@ -132,18 +132,18 @@ class Statement:
         if key is None and params:
             params = all_as_base(params)
             key = text.shape.key_for(params, context, options)
-        plan = cache.plan(text, key, self.sql, params)
+        plan = cache.plan(text, key, self.sql, params, context.scope)
         if plan is not None:
             return plan
         if text.shape.is_reusable:
             made = self._made(params, context, options)
-            cache.keep(text, key, made.template, params)
+            cache.keep(text, key, made.template, params, context, options)
             if made.template is not None:
                 return made.template.first(self.sql, params, text.literals)
             if not text.literals:
                 return made.plan
         else:
-            cache.keep(text, key, None, params)
+            cache.keep(text, key, None, params, context, options)
         return self._plain(params, context, options)
 
     def _plain(self, params: Given, context: Context, options: Options) -> Plan:
@@ -203,10 +203,10 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
     making = _Making(placing.catalog, parameters, binding.names, tuple(notes), options, statement.sql)
     plan, ctx = making.planned(tree, bound.names)
 
-    def moved(root: Node) -> Plan:
-        return render(root, bound.names, ctx, sql=statement.sql, steps=())
+    def moved(root: Node, catalog: Catalog) -> Plan:
+        return render(root, bound.names, replace(ctx, catalog=catalog), sql=statement.sql, steps=())
 
-    return Made(plan, template_of(plan, ctx, moved) if statement.cached is not None else None)
+    return Made(plan, template_of(plan, ctx, moved, context.scope) if statement.cached is not None else None)
 
 
 def _another_moment(context: Context) -> Context:

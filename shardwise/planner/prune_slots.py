@@ -60,29 +60,17 @@ def on_slots(scan: Scan, slots: SlotSet, catalog: Catalog) -> Node:
     return scan.but(slots=slots, route=Route(shards=shards, total=scan.route.total))
 
 
-def asked(
-    scan: Scan, conjuncts: Conjuncts, ctx: PlanContext, sharding: Sharding | None = None
-) -> Pruned | None:
-    """The slots that the predicates leave, and why no fewer; None for a table that has no shard key.
-
-    `sharding` stands for the catalog's own, of the same table; the plan then rests on the very values that
-    the key is compared with.
-    """
+def asked(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Pruned | None:
+    """The slots that the predicates leave, and why no fewer; None for a table that has no shard key."""
     literal_of = query_dialect(ctx.catalog.dialect).literal_of
-    if sharding is not None and isinstance(scan.table.placement, Sharded):
-        keys = key_names(scan)
-        for conjunct in conjuncts:
-            if not is_silent(conjunct, scan.rel, keys):
-                for parameter in conjunct.find_all(exp.Placeholder):
-                    ctx.parameters.exact(parameter.name)
     known = tuple(ctx.parameters.as_constants(c, literal_of) for c in conjuncts)
-    return slots_left(scan, known, ctx.catalog, sharding)
+    return slots_left(scan, known, ctx.catalog)
 
 
 def slots_left(
     scan: Scan, conjuncts: Conjuncts, catalog: Catalog, sharding: Sharding | None = None
 ) -> Pruned | None:
-    """The same of predicates that have no parameters any more."""
+    """The same of predicates that have no parameters any more; `sharding` stands for the catalog's own."""
     placement = scan.table.placement
     if not isinstance(placement, Sharded):
         return None
@@ -108,6 +96,12 @@ def key_names(scan: Scan) -> frozenset[str]:
     assert isinstance(placement, Sharded)
     columns = (c for key in placement.keys for part in key.parts for c in part.find_all(exp.Column))
     return frozenset((*HIDDEN, *(column.name.lower() for column in columns)))
+
+
+def telling(scan: Scan, conjuncts: Conjuncts) -> Conjuncts:
+    """Those that may say something of the scan's shard key."""
+    keys = key_names(scan)
+    return tuple(conjunct for conjunct in conjuncts if not is_silent(conjunct, scan.rel, keys))
 
 
 def is_silent(conjunct: exp.Expr, rel: str, keys: frozenset[str]) -> bool:

@@ -53,6 +53,12 @@ class Scope:
         """What tells it from others, 1 from TRUE too."""
         return (self, tuple(tuple(map(type, key.values)) for key in self.keys))
 
+    @property
+    def form(self) -> tuple[object, ...]:
+        """The same but for its keys' values, of which their types are told."""
+        keys = tuple([(key.name, key.places, tuple(map(type, key.values))) for key in self.keys])
+        return (self.is_pinned, self.shards, self.also_read, keys)
+
     def keys_of(self, sharding: str) -> Iterator[tuple[ScopeKey, int]]:
         """The keys that speak of a sharding, each with its column of the sharding's key."""
         for key in self.keys:

@@ -4,7 +4,8 @@ It is right for values that planning would have seen as it saw the first ones (`
 looked at them exactly, leaving the same slots where they prune. And one that a single shard answers whole is
 right for any other single shard: once the scans are pruned anew, `distribution` is asked whether all of it is
 on one shard there too, and what runs there is the same tree. (`u JOIN settings`, with `settings` on s0 only,
-is one shard's for a user on s0, and not for one on s1: that is planned anew.)
+is one shard's for a user on s0, and not for one on s1: that is planned anew.) What names one member of an
+open family is moved to the other one that is named (`one_member.py`).
 """
 
 from __future__ import annotations
@@ -16,32 +17,31 @@ from typing import Any, Final
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog
-from shardwise.catalog.shardings import SlotSet, Value, canonical
-from shardwise.catalog.types import Family
+from shardwise.catalog.shardings import SlotSet
 from shardwise.errors import Error
 from shardwise.plan.gaps import NO_GAPS, Gaps
-from shardwise.plan.holes import Written, index_of, unquoted
+from shardwise.plan.holes import Written, index_of
 from shardwise.plan.nodes import ColumnId, Gather, Node, Output, Scan
 from shardwise.plan.run import Expected, Plan, Text
 from shardwise.plan.tree import rewrite, walk
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution import Analysis, Split
-from shardwise.planner.observed import Origin, Pruning, Values
+from shardwise.planner.observed import Origin, Pruning, Scoped, Values
+from shardwise.planner.one_member import Members, Moved, Namer, OneMember, namer, one_member
+from shardwise.planner.one_value import one_value
 from shardwise.planner.parameters import Given, with_constants
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.prune_slots import is_silent, key_names, on_slots, slots_left
-from shardwise.planner.shard_keys import ShardKeys
+from shardwise.planner.prune_slots import on_slots, slots_left, telling
+from shardwise.planner.scope import EVERYTHING, Scope
+from shardwise.planner.scope_values import fitted
 
 Expects = Callable[[str], tuple[Expected, ...]]
 
 Slots = tuple[SlotSet, ...]
 Pruner = Callable[[Values], SlotSet]
-Moved = Callable[[Node], Plan]
-"""From a tree to its plan, under the template's names and parameters."""
 
 _SHARDS_MAX: Final = 1024
 _VALUES_MAX: Final = 4096
-_FAR: Final = 1 << 62
 
 
 @dataclass(slots=True, eq=False)
@@ -50,9 +50,15 @@ class Template:
 
     plan: Plan
     exact: tuple[tuple[str, Any], ...]
-    constants: dict[str, Any]
     given: tuple[tuple[str, Origin], ...]
     holes: tuple[tuple[str, int], ...]
+    scoped: tuple[tuple[str, tuple[Scoped, ...]], ...]
+    is_bound_to_scope: bool
+    scope: Scope
+    scope_values: Mapping[str, Any]
+    namers: tuple[Namer, ...]
+    members: Members
+    mover: OneMember | None
     scans: tuple[Scan, ...]
     pruners: tuple[Pruner, ...]
     slots: Slots
@@ -63,23 +69,64 @@ class Template:
 
     def first(self, sql: str, params: Given, literals: Sequence[Written]) -> Plan:
         """The plan for the values it was made for."""
-        return self.plan.with_values(sql, self._values(params, literals), literals)
+        return self.plan.with_values(sql, self._values(params, literals, self.scope_values), literals)
 
-    def reuse(self, sql: str, params: Given, literals: Sequence[Written]) -> Plan | None:
+    def reuse(
+        self, sql: str, params: Given, literals: Sequence[Written], scope: Scope = EVERYTHING
+    ) -> Plan | None:
         """The plan of `sql` with these values; None if this one is not right for them."""
-        values = self._values(params, literals)
+        scoped = self._scoped(scope) if self.scoped else self.scope_values
+        if scoped is None:
+            return None
+        values = self._values(params, literals, scoped)
         for name, value in self.exact:
             if values[name] != value:
                 return None
         plan: Plan | None = self.plan
-        if self.pruners:
+        if self.namers:
+            plan = self._for_members(values)
+        if self.pruners and plan is not None:
             slots = tuple([pruner(values) for pruner in self.pruners])
             if slots != self.slots:
                 plan = self._on(slots)
         return None if plan is None else plan.with_values(sql, values, literals)
 
-    def _values(self, params: Given, literals: Sequence[Written]) -> dict[str, Any]:
-        values = self.constants.copy()
+    def _for_members(self, values: Values) -> Plan | None:
+        """The plan for the members that these values name; None if it takes planning, or to say why not."""
+        found: Members | None = self.namers[0](values)
+        for each in self.namers[1:]:
+            more = each(values)
+            found = found | more if found is not None and more is not None else None
+        if found == self.members:
+            return self.plan
+        if found is None or len(found) != 1 or self.mover is None:
+            return None
+        try:
+            return self.mover.on(found)
+        except Error:
+            return None
+
+    def _scoped(self, scope: Scope) -> Mapping[str, Any] | None:
+        """The scope's values as what is bound; None if another plan would bind them otherwise."""
+        if scope is self.scope or scope == self.scope:  # 1 and TRUE have other keys in the cache
+            return self.scope_values
+        values: dict[str, Any] = {}
+        try:
+            for name, places in self.scoped:
+                for key, index, column, table in places:
+                    given = scope.keys[key].values[index]
+                    value = fitted(given, column, self.catalog.dialect, name, table)
+                    if type(value) is not type(self.scope_values[name]) or value != values.get(name, value):
+                        return None
+                    values[name] = value
+        except Error:
+            return None
+        return values
+
+    def _values(
+        self, params: Given, literals: Sequence[Written], scoped: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        values = dict(scoped)
         for name, (key, member) in self.given:
             value = params[key]  # type: ignore[index]
             values[name] = value if member is None else value[member]
@@ -123,12 +170,12 @@ class Template:
             return None
         if self._dialect_of(where.shards) != self._dialect_of(root.shards):
             return None  # what a value is there was not looked at
-        plan = _settled(self.planned(root.but(input=tree, shards=where.shards)))
+        plan = _settled(self.planned(root.but(input=tree, shards=where.shards), self.catalog))
         plan.__dict__["memo"] = self.plan.memo
         return plan
 
 
-def template_of(plan: Plan, ctx: PlanContext, planned: Moved) -> Template | None:
+def template_of(plan: Plan, ctx: PlanContext, planned: Moved, scope: Scope) -> Template | None:
     """The template of a plan, of which `ctx` is what its passes knew; None if it is for its values alone."""
     observed, values, catalog = ctx.parameters.observed, ctx.parameters.values, ctx.catalog
     if observed.is_bound_to_context or observed.is_bound_to_rows or plan.first:
@@ -140,13 +187,26 @@ def template_of(plan: Plan, ctx: PlanContext, planned: Moved) -> Template | None
             of_dialect = {catalog.dialect_of_shard(shard): shard for shard in fragment.route.shards}
             for shard in of_dialect.values():
                 fragment.text(shard)  # made now, so that all the values it looks at are known
+    if len(observed.members) > 1:
+        for naming in observed.namings:
+            for parameter in (p for c in naming.conjuncts for p in c.find_all(exp.Placeholder)):
+                ctx.parameters.exact(parameter.name)
+    mover = one_member(plan, observed, catalog, planned)
     prunings = [pruning for pruning in map(_depending, observed.prunings) if pruning is not None]
+    if mover is not None:
+        prunings = []  # what is read of one member is read of another
     if len({pruning.scan.rel for pruning in prunings}) != len(prunings):
         return None
     return Template(
         plan=_settled(plan),
         exact=tuple(observed.exact.items()),
-        constants=dict(observed.constants),
+        scoped=tuple((name, tuple(places)) for name, places in observed.scoped.items()),
+        is_bound_to_scope=observed.is_bound_to_scope,
+        scope=scope,
+        scope_values={name: values[name] for name in observed.scoped},
+        namers=tuple(namer(each, catalog) for each in observed.namings) if len(observed.members) == 1 else (),
+        members=next(iter(observed.members.values()), frozenset()),
+        mover=mover,
         given=tuple(observed.origins.items()),
         holes=tuple((name, index) for name in values if (index := index_of(name)) is not None),
         scans=tuple(pruning.scan for pruning in prunings),
@@ -188,11 +248,10 @@ def _expected_of_one(expects: Expects, one: str, found: tuple[Expected, ...]) ->
 
 def _depending(pruning: Pruning) -> Pruning | None:
     """The pruning by those predicates that may say something of the key; None if no parameter is in them."""
-    keys = key_names(pruning.scan)
-    telling = tuple(c for c in pruning.conjuncts if not is_silent(c, pruning.scan.rel, keys))
-    if not any(conjunct.find(exp.Placeholder) for conjunct in telling):
+    conjuncts = telling(pruning.scan, pruning.conjuncts)
+    if not any(conjunct.find(exp.Placeholder) for conjunct in conjuncts):
         return None
-    return pruning._replace(conjuncts=telling)
+    return pruning._replace(conjuncts=conjuncts)
 
 
 def _pruner(pruning: Pruning, values: Values, catalog: Catalog) -> Pruner:
@@ -210,26 +269,13 @@ def _pruner(pruning: Pruning, values: Values, catalog: Catalog) -> Pruner:
 
 
 def _by_one_value(pruning: Pruning, values: Values, catalog: Catalog, anew: Pruner) -> Pruner | None:
-    """The same, fast, for `key = ?`: what most statements that are run often have."""
-    if len(pruning.conjuncts) != 1 or type(pruning.conjuncts[0]) is not exp.EQ:
-        return None
-    column, value = pruning.conjuncts[0].this, pruning.conjuncts[0].expression
-    if type(column) is not exp.Column:
-        column, value = value, column
-    if type(column) is not exp.Column or type(value) is not exp.Placeholder:
-        return None
-    name = value.name
-    if values[name].__hash__ is None:
-        return None
+    """The same, fast, for `key = ?`."""
     sharding = catalog.sharding_of(pruning.scan.table)
     assert sharding is not None
-    keys = ShardKeys(pruning.scan.rel, pruning.scan.table, sharding, catalog.dialect, {})
-    target = keys.target(column)
-    parts = [part for key in keys.keys for part in key.parts]
-    is_plain = len(parts) == 1 and parts[0].target == target and parts[0].expr is None
-    is_plain = is_plain and catalog.dialect == "duckdb"
-    place = parts[0].place if is_plain and parts[0].place.is_whole else None
-    family = parts[0].family if is_plain else None
+    one = one_value(pruning.scan, pruning.conjuncts, sharding, catalog.dialect)
+    if one is None or values[one.name].__hash__ is None:
+        return None
+    name, place = one.name, one.place
     known: dict[Any, SlotSet] = {}
 
     def slots(values: Values) -> SlotSet:
@@ -245,25 +291,10 @@ def _by_one_value(pruning: Pruning, values: Values, catalog: Catalog, anew: Prun
         return found
 
     def placed(given: Any) -> SlotSet | None:
-        value = _plainly(given, family)
-        if place is None or value is None:
-            return None
+        key = one.key(given)
         try:
-            return place.of_values((canonical(value, parts[0].family),))
+            return None if key is None else place.of_values((key,))
         except Error:
             return None
 
     return slots
-
-
-def _plainly(given: Any, family: Family | None) -> Value:
-    """What a key is compared with, where that takes no thinking (`literals.py` does it); else None."""
-    if type(given) is Written:
-        given = unquoted(given) if given.is_string else _whole(given)
-    if type(given) is int:
-        return given if family is Family.INT and -_FAR < given < _FAR else None
-    return given if type(given) is str and family is Family.TEXT else None
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text.isdigit() else None

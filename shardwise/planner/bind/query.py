@@ -39,6 +39,7 @@ from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.context import Context
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.dialects import DUCKDB, Dialect
+from shardwise.planner.observed import Scoped
 from shardwise.planner.parameters import Parameters, literal_of
 from shardwise.planner.scope_values import Value
 
@@ -118,12 +119,14 @@ class Binder:
         names = tuple(f"col{i}" for i in range(len(rows[0])))
         return BoundQuery(Values(rel=self.names.fresh("values"), names=names, rows=rows), names)
 
-    def scope_value(self, name: str, value: Value) -> exp.Expr:
+    def scope_value(self, name: str, value: Value, where: Scoped) -> exp.Expr:
         """A value of the connection's scope as a parameter of that name, the same for all tables."""
         known = (name, type(value), value)
         if known not in self._scope_values:
-            self._scope_values[known] = self.parameters.bind_constant(name, value)
-        return self._scope_values[known].copy()
+            self._scope_values[known] = self.parameters.bind_scoped(name, value)
+        bound = self._scope_values[known].copy()
+        self.parameters.observed.scoped.setdefault(bound.name, []).append(where)
+        return bound
 
     def named_window(self, window: exp.Expr) -> exp.Expr:
         """`OVER w` and `OVER (w ORDER BY …)` with the named window's parts filled in."""

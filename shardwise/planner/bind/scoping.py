@@ -31,6 +31,7 @@ from shardwise.plan.nodes import Empty, Fence, Filter, Item, Join, Node, Project
 from shardwise.plan.route import Note, Route
 from shardwise.plan.tree import column, subplan
 from shardwise.planner.coverage import ByKey, ByParent, ByShard, Refused, coverage
+from shardwise.planner.observed import Scoped
 from shardwise.planner.scope import ScopeKey
 from shardwise.planner.scope_slots import slots_in, visible_shards
 from shardwise.planner.scope_values import Value
@@ -47,6 +48,11 @@ def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: Mak
     if not scope:
         return scan
     found = coverage(scope, catalog, scan.table)
+    sharding = catalog.sharding_of(scan.table)
+    # Values that only stand in predicates may be others; of what is looked at here they may not.
+    is_only_compared = isinstance(found, ByKey) and sharding is not None and sharding.is_open
+    observed = binder.parameters.observed
+    observed.is_bound_to_scope |= bool(scope.keys) and not is_only_compared
     match found:
         case Refused(why=why, hint=hint):
             raise Unplannable(why, hint=hint, position=position, reason=Reason.SCOPE)
@@ -65,8 +71,7 @@ def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: Mak
             return _filtered(_on_shards(binder, scan, None), (*_on(binder, scan), _among(scan, shards)))
         case ByKey(columns=columns):
             tests = tuple(_test(binder, scan, key, of, values) for key, of, values in columns)
-            sharding = catalog.sharding_of(scan.table)
-            if sharding is not None and sharding.is_open:  # another's rows are in other tables
+            if is_only_compared:  # another's rows are in other tables
                 return _filtered(_on_shards(binder, scan, None), (*_on(binder, scan), *tests))
             below = _filtered(_on_shards(binder, scan, slots_in(found, catalog, scan.table)), tests)
             if not isinstance(below, Filter) or not isinstance(below.input, Scan):
@@ -155,7 +160,11 @@ def _test(binder: Binder, scan: Scan, key: ScopeKey, of: Column, values: tuple[V
     mine = _column(scan, of.name)
     name = "scope_" + re.sub(r"[^a-z0-9_]", "_", key.name.lower())
     names = [name] if len(values) == 1 else [f"{name}_{number}" for number in range(1, len(values) + 1)]
-    bound = [binder.scope_value(name, value) for name, value in zip(names, values, strict=True)]
+    number, table = binder.context.scope.keys.index(key), scan.table.full_name
+    bound = [
+        binder.scope_value(name, value, Scoped(number, index, of, table))
+        for index, (name, value) in enumerate(zip(names, values, strict=True))
+    ]
     return exp.EQ(this=mine, expression=bound[0]) if len(bound) == 1 else exp.In(this=mine, expressions=bound)
 
 

@@ -12,9 +12,11 @@ import pyarrow as pa
 import pytest
 
 from shardwise.dbapi import Connection
+from shardwise.errors import DataError
 from shardwise.session import Cluster
 from shardwise.session import open as open_cluster
 from tests.unit import tiny
+from tests.unit.session import tenants
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +148,24 @@ def test_threads_share_it(cluster: Cluster) -> None:
         for done in [pool.submit(work, number) for number in range(6)]:
             done.result()
     assert cluster.plan_cache.figures().plan_hits > 100
+
+
+@pytest.mark.parametrize("product", ["sqlite", "duckdb"])
+def test_a_file_per_tenant_is_planned_once(tmp_path: Path, product: str) -> None:
+    names = [f"t{number}" for number in range(6)]
+    for number, name in enumerate(names):
+        tenants.write(tmp_path, name, [(number, f"of {name}", None), (9, None, 1.5)], product=product)
+    with tenants.cluster(tmp_path, product=product) as cluster, cluster.connect() as con:
+        sql = "SELECT tenant, body FROM notes WHERE tenant = ? AND id < 9"
+        for name in (*names, "nobody", *names):
+            wanted = [(name, f"of {name}")] if name in names else []
+            assert con.execute(sql, [name]).fetchall() == wanted
+        with pytest.raises(DataError):
+            con.execute(sql, ["../t1"])
+        assert figures(con)["planned"] == 1
+        for name in (*names, *names):
+            with cluster.connect(scope={"tenant": name}, pinned=True) as own:
+                assert own.execute("SELECT tenant, body FROM notes WHERE id < 9").fetchall() == [
+                    (name, f"of {name}")
+                ]
+        assert figures(con)["planned"] == 2
