@@ -280,10 +280,8 @@ def located(error: BaseException, lease: Lease | None, request: Request) -> Erro
     ours = lease.translate(error) if lease is not None else error
     if not isinstance(ours, Error):
         ours = OperationalError(str(ours))
-    if isinstance(ours, MisfitError):
-        tables = [e.table for e in request.expects if any(c.name == ours.column for c in e.columns)]
-        if len(tables) == 1:
-            ours.locate(tables[0].replace('"', ""))
+    if isinstance(ours, MisfitError) and (column := request.plain().get(ours.column)) is not None:
+        ours.locate(*column)
     if ours.shard is None:
         ours.shard = request.shard
         where = f'shard "{request.shard}"'

@@ -60,13 +60,21 @@ class Expected(NamedTuple):
     absence: str | None = None
 
 
+class TableColumn(NamedTuple):
+    """A column by its logical names."""
+
+    table: str
+    column: str
+
+
 class Request(NamedTuple):
     """One statement for one shard. `id` is unique in the run, `fragment` the stream its rows belong to.
 
     `params` are bound by name: `$p1` in `sql`. The text is right only where the tables are as `expects` says:
     of other types the shard would sort, compare and group otherwise, and nothing in its rows would show it.
     `may_be_missing`: the source is a member of an open family; where there is none of its name, the answer is
-    that of the fragment's own `sql` over empty tables. `filled` gives the text for tables with gaps.
+    that of the fragment's own `sql` over empty tables. `filled` gives the text for tables with gaps. `plain`
+    says of which table which column a column of the answer is, where it is one as it is.
     """
 
     id: int
@@ -78,6 +86,7 @@ class Request(NamedTuple):
     expects: tuple[Expected, ...] = ()
     may_be_missing: bool = False
     filled: Callable[[Gaps], str] | None = None
+    plain: Callable[[], Mapping[str, TableColumn]] = dict
 
 
 class Text(Protocol):
@@ -105,7 +114,8 @@ class Fragment:
     `sql` is the text in logical names (as EXPLAIN shows it); `text(shard)` the text for one shard, in its
     physical names: both are made when first asked for. `columns` are (name, declared type or None) in
     order: the stream's names, and the types that Arrow loses (ENUM). `expects(shard)` is what the text for
-    that shard takes for granted of the tables there. `shapes` are the columns' in the sqlite dialect.
+    that shard takes for granted of the tables there, `plain()` which columns are a table's as they are.
+    `shapes` are the columns' in the sqlite dialect.
     """
 
     name: str
@@ -120,6 +130,7 @@ class Fragment:
     params_for: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None
     """From a shard and `params` to what is bound there; None: `params` everywhere."""
     may_be_missing: bool = False
+    plain: Callable[[], Mapping[str, TableColumn]] = dict
     text_for: Callable[[Mapping[str, Any]], Text] | None = None
     """Set where the texts depend on the parameters' values: each shard is sent only its own keys."""
 
@@ -339,6 +350,7 @@ class Run:
                         expects=part.expects(shard),
                         may_be_missing=part.may_be_missing,
                         filled=partial(part.text, shard),
+                        plain=part.plain,
                     )
 
     def feed(self, request_id: int, batch: Batch) -> None:

@@ -12,11 +12,14 @@ from shardwise.catalog.templates import Template
 from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written
 from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
     Cte,
     Gather,
     Join,
     Local,
     Node,
+    Project,
     Raw,
     Recursive,
     Scan,
@@ -24,9 +27,9 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.partitions import OWN, SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
-from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan, Text
+from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan, TableColumn, Text
 from shardwise.plan.sql import as_sqlite_reads_it, stream_names, text_of, to_query
-from shardwise.plan.tree import walk
+from shardwise.plan.tree import bare, walk
 from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.foreign import Foreign
 from shardwise.planner.narrow_keys import has_lists, narrowed
@@ -94,11 +97,31 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         make_sql=lambda: text_of(query, catalog.dialect),
         make_text=lambda: text_for(values),
         expects=_expects(inner, catalog),
+        plain=lambda: _plain(inner, shown),
         shapes=shapes(inner) if catalog.dialect == "sqlite" else (),
         params_for=None if foreign is None else foreign.params,
         may_be_missing=_may_be_missing(inner, catalog),
         text_for=text_for if has_own_keys else None,
     )
+
+
+def _plain(inner: Node, names: Sequence[str]) -> dict[str, TableColumn]:
+    """Which of a fragment's columns, by their names in the stream, are a table's as they are."""
+    found = zip(names, (_read_as(inner, output.id) for output in inner.outputs), strict=False)
+    return {name: column for name, column in found if column is not None}
+
+
+def _read_as(node: Node, id: ColumnId) -> TableColumn | None:
+    if isinstance(node, Scan):
+        return TableColumn(node.table.full_name, id.name)
+    if isinstance(node, Project | Aggregate) and node.rel == id.rel:
+        items = node.items if isinstance(node, Project) else node.keys
+        expr = next((bare(item.expr) for item in items if item.name == id.name), None)
+        if not isinstance(expr, exp.Column):
+            return None
+        id = ColumnId(expr.table, expr.name)
+    below = next((each for each in node.inputs if id in each.output_ids), None)
+    return None if below is None else _read_as(below, id)
 
 
 def _may_be_missing(inner: Node, catalog: Catalog) -> bool:

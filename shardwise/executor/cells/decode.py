@@ -26,7 +26,7 @@ ENCODED = "#"
 
 
 class MisfitError(DataError):
-    """A cell does not fit. `column` is its name; whoever knows shard and table adds them."""
+    """A cell does not fit. `column` is as the statement calls it, until someone adds table and shard."""
 
     def __init__(self, misfit: Misfit, column: str, *, table: str | None = None) -> None:
         self.column, self.table = column, table
@@ -36,10 +36,10 @@ class MisfitError(DataError):
             hint=misfit.hint or "Correct the value in the file, or the column's type in the catalog",
         )
 
-    def locate(self, table: str) -> None:
-        """The column is the table's, if nothing else was said."""
+    def locate(self, table: str, column: str) -> None:
+        """Which table's column it is, if that was not said."""
         if self.table is None:
-            self.table = table
+            self.table, self.column = table, column
             self.message = self._text()
 
     def _text(self) -> str:

@@ -23,8 +23,9 @@ ENCODED: Final = "#"
 class Known:
     """The declared types of the statement's columns, and the values of its parameters by name.
 
-    Of a value in `values` only its Python type may be looked at; `exact` gives one that the plan will then
-    rest on. A parameter without a value stands for one that is not known yet: of a subquery that runs first.
+    Of a value in `values` only its kind (`plan.kinds`) may be looked at; `exact` gives one that the plan will
+    then rest on. A parameter without a value stands for one that is not known yet: of a subquery that runs
+    first.
     """
 
     types: Mapping[ColumnId, Output]

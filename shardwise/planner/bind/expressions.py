@@ -80,7 +80,7 @@ class Expressions:
         parts = column.parts
         if parts[0].name.lower() in self._locals:
             return _local(column)
-        if column.name.lower() == "rowid" and not self.scope.has(column):
+        if column.name.lower() == "rowid" and not self.scope.has_column(column):
             raise Unplannable(
                 "rowid has no meaning over shards: each shard numbers its own rows",
                 hint="Use the table's key",

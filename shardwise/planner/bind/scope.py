@@ -96,6 +96,15 @@ class Scope:
         """Whether the name is in this block's own FROM."""
         return self._local([part.name for part in column.parts], column) is not None
 
+    def has_column(self, column: exp.Column) -> bool:
+        """Whether it is in this block's FROM, or its table in an outer one's.
+
+        A name alone is not looked for outside: `rowid` every table has.
+        """
+        if self.has(column) or len(column.parts) == 1 or self.is_relation(column.parts[-2].name):
+            return self.has(column)
+        return self.outer is not None and self.outer.has_column(column)
+
     def is_relation(self, name: str) -> bool:
         return any(r.alias.lower() == name.lower() for r in self.item.relations)
 

@@ -379,6 +379,11 @@ def test_what_shards_cannot_mean(sql: str, words: str) -> None:
 
 def test_a_column_may_be_called_rowid() -> None:
     assert text_of("SELECT rowid FROM (SELECT k AS rowid FROM a)")[1] == ("rowid",)
+    named = "SELECT k FROM (SELECT k, x AS rowid FROM a) z"
+    outside = named + " WHERE EXISTS (SELECT 1 FROM b WHERE b.k = {}rowid)"
+    assert "b.k = a.x" in text_of(outside.format("z."))[0]
+    with pytest.raises(Unplannable, match="rowid has no meaning"):  # that of b
+        text_of(outside.format(""))
 
 
 # Hidden columns, local tables

@@ -247,3 +247,25 @@ def test_a_plan_for_one_product_is_none_for_another(tmp_path: Path) -> None:
             assert found == ([(k,)] if least.endswith("25") else []), (k, least)
             found = rows(connection, f"SELECT k FROM t WHERE k = {k} AND d > {least}")
             assert found == ([(k,)] if least.endswith("25") else []), (k, least)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT k FROM t ORDER BY n, k", "SELECT n AS k FROM t", "SELECT n AS k FROM t WHERE k = 7"],
+)
+def test_a_value_that_does_not_fit_is_the_table_s_whatever_the_statement_calls_it(
+    tmp_path: Path, files: Any, sql: str
+) -> None:
+    change(tmp_path, "UPDATE t SET n = 'many' WHERE k = 7")
+    with pytest.raises(shardwise.DataError, match='shard "s1": column "n" of table "t" holds'):
+        rows(files, sql)
+
+
+@pytest.mark.parametrize("condition", ["n < ?", "NOT n < ?", "coalesce(big, n) < ?", "n IN (5, ?)", "? > n"])
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 2**64, 10**30])
+def test_numbers_beyond_64_bits_as_parameters(files: Any, condition: str, value: int) -> None:
+    """SQLite takes none; beside whole numbers they are as good as infinite."""
+    sql = f"SELECT count(*) FROM t LEFT JOIN names ON false WHERE {condition}"
+    assert rows(files, sql, [value]) == rows(files, sql.replace("?", str(value)))
+    # A plan kept for one is not the other's.
+    assert rows(files, sql, [5]) == rows(files, sql.replace("?", "5"))

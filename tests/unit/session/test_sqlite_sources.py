@@ -26,6 +26,7 @@ from shardwise.errors import (
     Reason,
     ShardUnavailable,
 )
+from shardwise.executor import lite
 from shardwise.session import Cluster
 from shardwise.session import open as open_cluster
 
@@ -402,6 +403,21 @@ def test_columns_without_a_type_and_of_views(tmp_path: Path) -> None:
         for read in both(cluster, "SELECT id, x, y, n FROM orders"):
             found = sorted(row[:4] for row in read())  # type: ignore[attr-defined]
             assert found == [(1, "a", "a!", 2), (2, None, None, 3)]
+
+
+@pytest.mark.skipif(lite.VERSION < (3, 37), reason="SQLite has STRICT tables since 3.37")
+def test_any_has_no_affinity_in_a_strict_table_and_is_numeric_elsewhere(tmp_path: Path) -> None:
+    for n, strict in enumerate(("STRICT", "")):
+        make(tmp_path / f"{n}.db", f"CREATE TABLE orders (id ANY, x ANY) {strict}")
+        make(tmp_path / f"{n}.db", "INSERT INTO orders VALUES (1, '05')")
+    with open_cluster(catalog(tmp_path, "sqlite:///0.db", declared="id BIGINT, x VARCHAR")) as cluster:
+        for read in both(cluster, "SELECT id, x FROM orders WHERE x = '05' AND id < 2"):
+            assert read()[0][:2] == (1, "05")  # type: ignore[index]
+    with (
+        open_cluster(catalog(tmp_path, "sqlite:///1.db", declared="id BIGINT, x VARCHAR")) as cluster,
+        pytest.raises(OperationalError, match=r"declared ANY \(affinity NUMERIC"),
+    ):
+        rows(cluster, "SELECT x FROM orders")
 
 
 def test_a_view_can_reach_nothing_but_its_file(tmp_path: Path) -> None:

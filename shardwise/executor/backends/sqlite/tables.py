@@ -23,7 +23,18 @@ def columns_of(file: FileConnection, schema: str, table: str) -> Columns:
     """Names and declared types, those of generated columns too; none if there is no such table."""
     # As a table (FROM pragma_table_xinfo) it takes four times as long.
     rows = file.execute(f"PRAGMA {lite.identifier(schema)}.table_xinfo({lite.identifier(table)})").fetchall()
-    return tuple((name, type_) for _, name, type_, _, _, _, hidden in rows if hidden != 1)
+    columns = tuple((name, type_) for _, name, type_, _, _, _, hidden in rows if hidden != 1)
+    if any(type_.upper() == "ANY" for _, type_ in columns) and _is_strict(file, schema, table):
+        return tuple((name, "" if type_.upper() == "ANY" else type_) for name, type_ in columns)
+    return columns
+
+
+def _is_strict(file: FileConnection, schema: str, table: str) -> bool:
+    """There, ANY is no affinity; elsewhere it is a word like any other, which stands for NUMERIC."""
+    if lite.VERSION < (3, 37):
+        return False
+    rows = file.execute(f"PRAGMA {lite.identifier(schema)}.table_list({lite.identifier(table)})").fetchall()
+    return any(strict for *_, strict in rows)
 
 
 def affinity(declared: str) -> str:

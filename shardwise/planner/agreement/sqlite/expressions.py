@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from shardwise.catalog.types import read_type
 from shardwise.plan.holes import Written
+from shardwise.plan.kinds import kind_of
 from shardwise.plan.nodes import ColumnId, Node
 from shardwise.plan.tree import bare, plan_of
 from shardwise.planner.agreement.known import BOUND, KEYS, Known
@@ -160,7 +161,7 @@ class Writer:
         if name not in self.known.values:
             return placeholder.copy()  # not known yet: a subquery's that runs first
         given = self.known.values[name]
-        if type(given) in _AS_GIVEN.get(type_.family, ()) or _is_alike(given, type_):
+        if kind_of(given) in _AS_GIVEN.get(type_.family, ()) or _is_alike(given, type_):
             return exp.Placeholder(this=name)
         given = self.known.exact(name)
         literal = literal_of(given)
@@ -179,7 +180,8 @@ class Writer:
     def _of_itself(self, expr: exp.Expr, constant: Typed | exp.Placeholder) -> Value:
         """A constant that stands alone, of its own type."""
         if isinstance(constant, exp.Placeholder):
-            type_ = _TYPE_OF_GIVEN.get(type(self.known.values.get(constant.name)))
+            kind = kind_of(self.known.values.get(constant.name))
+            type_ = _TYPE_OF_GIVEN.get(kind) if isinstance(kind, str) else None
             if type_ is None:
                 raise NotAgreed(expr)
             return self._parameter(constant, type_, "value"), type_
@@ -292,13 +294,13 @@ def _is_alike(given: Any, type_: Type) -> bool:
     return type_.family is Family.INT and given.isdigit() and len(given) <= DIGITS_MAX
 
 
-# Python's values that are canonical as they are, once `lite` has bound them; not floats, which may be NaN.
-_AS_GIVEN: Final[dict[Family, tuple[type, ...]]] = {
-    Family.INT: (int,),
-    Family.TEXT: (str,),
-    Family.BOOL: (bool,),
+# Kinds of values that are canonical as they are, once `lite` has bound them; not floats, which may be NaN.
+_AS_GIVEN: Final[dict[Family, tuple[str, ...]]] = {
+    Family.INT: ("int32", "int64"),
+    Family.TEXT: ("text",),
+    Family.BOOL: ("bool",),
 }
-_TYPE_OF_GIVEN: Final[dict[type, Type]] = {int: BIGINT, str: TEXT, bool: BOOL}
+_TYPE_OF_GIVEN: Final[dict[str, Type]] = {"int32": BIGINT, "int64": BIGINT, "text": TEXT, "bool": BOOL}
 _TYPE_OF_KIND: Final[dict[Kind, Type]] = {
     Kind.INT: BIGINT,
     Kind.STRING: TEXT,
@@ -399,8 +401,8 @@ def key_list(writer: Writer, query: exp.Expr, type_: Type, where: exp.Expr) -> e
     python = _KEYS.get(type_.family)
     if python is None or not isinstance(keys, list) or not all(type(key) is python for key in keys):
         raise NotAgreed(where)
-    if python is str and any("\0" in key for key in keys):
-        raise NotAgreed(where)
+    if any("\0" in key if python is str else kind_of(key) not in _AS_GIVEN[Family.INT] for key in keys):
+        raise NotAgreed(where)  # JSON in SQLite has no such text, and makes a REAL of the number
     bound = exp.Placeholder(this=writer.known.name_for(str(name), "keys"))
     bound.meta[KEYS] = name
     call_ = call("json_each", bound)
