@@ -57,8 +57,10 @@ def _sqlite_value(value: Any) -> Any:
                 "a whole number of a parameter does not fit into 64 bits", hint="Give it as a text or a float"
             )
         return int(value)
-    if value is None or isinstance(value, float | str | bytes):
+    if value is None or isinstance(value, float | bytes):
         return value
+    if isinstance(value, str):
+        return _text(value)
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, datetime):
@@ -70,3 +72,14 @@ def _sqlite_value(value: Any) -> Any:
         hint="Give a number, a text, bytes or None",
         reason=Reason.PARAMETERS,
     )
+
+
+def _text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            "a text of a parameter is no valid Unicode: it holds half a surrogate pair",
+            hint="Give it as bytes",
+        ) from error
+    return value

@@ -101,6 +101,21 @@ def test_what_one_sqlite_refuses_is_an_error_here_too(world: SQLiteWorld, sql: s
         world.cluster.connect().execute(sql).fetchall()
 
 
+@pytest.mark.parametrize(
+    ("sql", "params", "said"),
+    [
+        ("SELECT ?", ("\ud800",), "no valid Unicode"),
+        ("SELECT id FROM t WHERE name IN (?)", (["a", "\ud800"],), "no valid Unicode"),
+        ("SELECT k::INT FROM t", (), "syntax error"),
+        ("SELECT $a::b(c)", {"a": 1}, "syntax error"),
+        ("SELECT * FROM information_schema.tables", (), "SHOW TABLES"),
+    ],
+)
+def test_what_is_refused_says_so_in_our_words(world: SQLiteWorld, sql: str, params: Any, said: str) -> None:
+    with world.cluster.connect() as con, pytest.raises(Error, match=said):
+        con.execute(sql, params)
+
+
 def test_a_view_and_the_statement_s_moment(world: SQLiteWorld) -> None:
     con = world.cluster.connect()
     assert con.execute("SELECT count(*) FROM big b JOIN t ON t.id = b.id").fetchall() == [(30,)]

@@ -21,6 +21,7 @@ from shardwise.dbapi.statements.explain import Explain
 from shardwise.dbapi.statements.query import Query
 from shardwise.dbapi.statements.show import Show
 from shardwise.dbapi.statements.text import Word, word_at
+from shardwise.errors import SQLSyntaxError
 
 Reader = Callable[[str, int], Statement]
 
@@ -53,6 +54,10 @@ _LONG: Final = 10_000
 
 
 def _parse(sql: str) -> Statement:
+    try:
+        sql.encode()
+    except UnicodeEncodeError as error:
+        raise SQLSyntaxError("the statement is no valid Unicode: half a surrogate pair is in it") from error
     first = word_at(sql, 0)
     second = word_at(sql, first.end)
     for words, last in ((f"{first.text} {second.text}", second), (first.text, first)):

@@ -266,7 +266,7 @@ def _information(binder: Binder, ast: exp.Table) -> FromItem:
         raise UnknownName(
             f'there is no table "{ast.name}" in information_schema',
             reason=Reason.UNKNOWN_TABLE,
-            hint=did_you_mean(ast.name, VIEWS) or f"There are {', '.join(VIEWS)}",
+            hint=_instead(ast.name),
             position=position_of(ast),
             sqlstate="42P01",
         )
@@ -276,6 +276,12 @@ def _information(binder: Binder, ast: exp.Table) -> FromItem:
         Local(name=found[0], rel=rel, columns=columns), tuple(o.id for o in columns), ast, ast.name
     )
     return replace(item, relations=(replace(item.relations[0], schema=INFORMATION),))
+
+
+def _instead(name: str) -> str:
+    if name.lower() in VIEWS:  # a dialect without
+        return "SHOW TABLES lists the tables, DESCRIBE a table's columns"
+    return did_you_mean(name, VIEWS) or f"There are {', '.join(VIEWS)}"
 
 
 def unknown_table(binder: Binder, ast: exp.Table) -> UnknownName:

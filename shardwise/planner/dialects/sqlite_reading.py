@@ -18,6 +18,7 @@ from typing import Final
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
 MARK: Final = "\ue001"
@@ -139,6 +140,8 @@ def restored(tree: exp.Expr) -> exp.Expr:
             kind = node.args.get("kind")
             if kind is not None:
                 text = kind.name if isinstance(kind, exp.Expr) else str(kind)
+                if not text.startswith(_TYPE):
+                    raise ParseError(f"{text} is no type here: SQLite has CAST(… AS {text}), and no ::")
                 node.set("kind", bytes.fromhex(text.removeprefix(_TYPE)).decode())
         elif isinstance(node, exp.Sqrt):
             plus = exp.Anonymous(this="+", expressions=[node.this])

@@ -27,6 +27,12 @@ def test_queries_are_left_alone(sql: str) -> None:
     assert parse(sql) == Query(sql)
 
 
+@pytest.mark.parametrize("sql", ["SELECT '\ud800'", "SHOW TABLES LIKE '\udfff'", "EXPLAIN SELECT '\ud83d'"])
+def test_half_a_surrogate_pair_is_no_text(sql: str) -> None:
+    with pytest.raises(SQLSyntaxError, match="no valid Unicode"):
+        parse(sql)
+
+
 def test_describe_of_a_query_keeps_its_place() -> None:
     assert parse("DESCRIBE\nSELECT 1") == Describe("        \nSELECT 1")
     with pytest.raises(SQLSyntaxError, match="DESCRIBE needs a table or a query"):
