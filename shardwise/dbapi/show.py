@@ -24,6 +24,7 @@ from shardwise.catalog.model import (
 )
 from shardwise.catalog.printing import print_catalog, print_item
 from shardwise.catalog.shardings import members
+from shardwise.catalog.sources import SourceFamily
 from shardwise.dbapi.results import Row
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, UnknownName
 from shardwise.executor import duck
@@ -142,6 +143,12 @@ def _sources(connection: Connection) -> Iterator[Row]:
         if seen is None or (used_by.name if used_by else source.name) in seen:
             url = _PASSWORD.sub(r"\1:…@", source.url) if source.url else None
             yield source.name, url, source.sql_dialect, source.read_only, source.zone
+    if seen is None:  # of an open family, what its members have in common
+        for family in catalog.items:
+            if isinstance(family, SourceFamily) and family.members is None:
+                each = family.pattern
+                url = _PASSWORD.sub(r"\1:…@", each.url) if each.url else None
+                yield each.name, url, each.sql_dialect, each.read_only, each.zone
 
 
 def _shards(connection: Connection) -> Iterator[Row]:
@@ -151,8 +158,9 @@ def _shards(connection: Connection) -> Iterator[Row]:
         if seen is None or shard.name in seen:
             owns = [s.name for s in shardings if not s.is_open and s.slots_of(shard.name)]
             yield shard.name, shard.source, ", ".join(shard.replicas), ", ".join(owns)
-    if seen is None:
-        yield from _members(connection)
+    for row in _members(connection):
+        if seen is None or row[0] in seen:
+            yield row
 
 
 def _members(connection: Connection) -> Iterator[Row]:

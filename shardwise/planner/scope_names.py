@@ -70,8 +70,14 @@ def _shard(catalog: Catalog, name: Any) -> str:
     if found is None:
         known = [shard.name for shard in catalog.shards()]
         hint = did_you_mean(name, known) if isinstance(name, str) else "Give the names of shards, as texts"
-        raise _wrong(f"there is no shard {_shown(name)}", hint or "SHOW SHARDS lists them")
+        raise _wrong(f"there is no shard {_shown(name)}", hint or _names_of_members(catalog))
     return found.name
+
+
+def _names_of_members(catalog: Catalog) -> str:
+    """Of an open family one knows the members; its shards are called as its template says."""
+    ways = [f'; those of "{each.name}" are {each.on}' for each in catalog.shardings() if each.shards_are_sources]
+    return "SHOW SHARDS lists them" + "".join(ways)
 
 
 def _shown(name: Any) -> str:

@@ -183,3 +183,25 @@ def test_show_lists_no_members(cluster: Any, layout: str, listings: list[str]) -
             assert place[:3] == (None, shard, shard)
             assert con.execute("SHOW ROUTE FOR notes KEY ('7')").fetchall() == []
     assert listings == []
+
+
+def test_show_tells_what_a_connection_may_see_of_the_family(cluster: Any, layout: str) -> None:
+    if layout == "schemas":
+        pytest.skip("the members are schemas of one source")
+
+    def first(con: Any, sql: str) -> list[str]:
+        return [row[0] for row in con.execute(sql).fetchall()]
+
+    con = cluster.connect()
+    assert first(con, "SHOW SHARDS") == ["file_7", "file_8", "file_9"]
+    assert con.execute("SHOW SOURCES").fetchall()[0][:2] == ("file_{tenant}", "duckdb:///{tenant}.duckdb")
+    pinned = cluster.connect(scope={"tenant": 7}, pinned=True)
+    assert first(pinned, "SHOW SHARDS") == ["file_7"]
+    assert first(pinned, "SHOW SOURCES") == []
+
+
+def test_an_unknown_shard_of_a_family_is_told_how_they_are_called(cluster: Any, layout: str) -> None:
+    with pytest.raises(ProgrammingError, match='there is no shard "7"') as caught:
+        cluster.connect(scope={"shard": "7"})
+    is_told = 'those of "by_file" are file_{tenant}' in str(caught.value.hint)
+    assert is_told == (layout == "files")

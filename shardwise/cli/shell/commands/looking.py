@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from sqlglot import exp
+
 from shardwise.catalog import Catalog
 from shardwise.catalog.model import Table, View
 from shardwise.catalog.printing import print_catalog
@@ -17,6 +19,7 @@ from shardwise.errors import Reason, UnknownName
 if TYPE_CHECKING:
     from shardwise.cli.shell.shell import Shell
 
+_PLAIN_VALUE: Final = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?|true|false|null", re.IGNORECASE)
 _NUMBERS: Final = ("shards", "rows", "slots", "tables", "views")
 
 
@@ -119,9 +122,10 @@ def shardings(shell: Shell, arguments: list[str], _: Command) -> None:
 
 @command(".route", arguments="TABLE KEY …", completes=Completes.TABLE)
 def route(shell: Shell, arguments: list[str], _: Command) -> None:
-    """The shard that has a key's rows: .route orders 17"""
+    """The shard that has a key's rows: .route orders 17; what is no number is a text"""
     table, *key = arguments
-    names, rows = _rows(shell, f"SHOW ROUTE FOR {table} KEY ({', '.join(key)})")
+    values = ", ".join(k if _PLAIN_VALUE.fullmatch(k) else exp.Literal.string(k).sql() for k in key)
+    names, rows = _rows(shell, f"SHOW ROUTE FOR {table} KEY ({values})")
     shell.show(names, rows)
 
 

@@ -126,6 +126,9 @@ def test_looking(sh: Ran) -> None:
     assert "duckdb:///s0.duckdb" in sh(".sources")
     assert "MOD 2" in sh(".shardings")
     assert sh(".route customers 7").splitlines()[2].split() == ["1", "s1", "s1", "customers"]
+    assert sh(".route customers '7'") == sh(".route customers 7")
+    sh(".route customers seven")  # a text, not a column
+    assert "no column" not in sh.err
     assert sh("\\dn").splitlines()[2].split() == ["main", "True", "2", "0"]
     assert sh("\\dv").endswith("(0 rows)\n")
 
