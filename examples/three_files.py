@@ -51,9 +51,8 @@ def main() -> None:
         with shardwise.connect(folder / "cluster.sql") as con:
             for sql in QUESTIONS:
                 cursor = con.execute(sql)
-                print(
-                    f"{sql}\n\n{cursor.df()}\n\n{cursor.stats.rows_moved} rows moved\n\n{con.explain(sql)}\n"
-                )
+                rows = "\n".join(", ".join(map(str, row)) for row in cursor)
+                print(f"{sql}\n\n{rows}\n\n{cursor.stats.rows_moved} rows moved\n\n{con.explain(sql)}\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,10 @@ def main(fd: int) -> None:
     """Serves the socket `fd`. Ctrl-C in a terminal comes here too, but is the other process's matter."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(fd)
-    connection.send("ready")
+    try:
+        connection.send("ready")
+    except OSError:  # who started it is gone already: a statement that failed, a program that ended
+        return
     jobs: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
     listener = threading.Thread(target=_listen, args=(connection, jobs), daemon=True)
     listener.start()

@@ -76,8 +76,8 @@ def _shard(catalog: Catalog, name: Any) -> str:
 
 def _names_of_members(catalog: Catalog) -> str:
     """Of an open family one knows the members; its shards are called as its template says."""
-    ways = [f'; those of "{each.name}" are {each.on}' for each in catalog.shardings() if each.shards_are_sources]
-    return "SHOW SHARDS lists them" + "".join(ways)
+    families = [each for each in catalog.shardings() if each.shards_are_sources]
+    return "SHOW SHARDS lists them" + "".join(f'; those of "{each.name}" are {each.on}' for each in families)
 
 
 def _shown(name: Any) -> str:

@@ -134,6 +134,22 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, file: Path) -> None:
     assert "may not be read by this user" in refused(tmp_path, "sqlite:///data/one.db").message
 
 
+def test_a_process_that_may_open_no_more_files(tmp_path: Path, file: Path) -> None:
+    resource = pytest.importorskip("resource")
+    with open_cluster(catalog(tmp_path, "sqlite:///data/one.db")) as cluster, cluster.connect() as con:
+        con.execute("SELECT 1").fetchall()  # what the merge needs is open
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        free = os.open(os.devnull, os.O_RDONLY)
+        os.close(free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free, limits[1]))
+        try:
+            with pytest.raises(ShardUnavailable, match="this process may open no more files") as caught:
+                con.execute(ALL).fetchall()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        assert "ulimit -n" in str(caught.value.hint)
+
+
 def test_utf_16_sorts_otherwise(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "one.db")) as con:
         con.execute("PRAGMA encoding = 'UTF-16le'")

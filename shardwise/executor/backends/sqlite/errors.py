@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from pathlib import Path
@@ -106,6 +107,11 @@ def _not_readable(file: str, path: str, engine: lite.EngineError) -> Error:
         return MissingSource(f"{file} does not exist", hint=_URL)
     if not os.access(path, os.R_OK):
         return ShardUnavailable(f"{file} may not be read by this user", hint="Give it the permission to read")
+    if _is_out_of_files():
+        return ShardUnavailable(
+            f"{file} cannot be opened: this process may open no more files",
+            hint="Raise its limit (ulimit -n), or lower open_max; a file in WAL mode takes three",
+        )
     if Path(f"{path}-wal").exists() and engine.is_code("SQLITE_CANTOPEN"):
         what = "is in WAL mode, and its -shm file is not there and cannot be made"
         return ShardUnavailable(f"{file} {what}", hint="Let this user write to its directory")
@@ -127,3 +133,12 @@ def _refused(where: str, engine: lite.EngineError, error: BaseException) -> Erro
 
 
 _DATA = frozenset(("integer overflow", "malformed JSON", "string or blob too big"))
+
+
+def _is_out_of_files() -> bool:
+    """Whether nothing can be opened just now, for SQLite does not say why it could not."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False
