@@ -1,7 +1,7 @@
 """The catalog's questions: tables, sources, shards, homes and partitions; and its changes."""
 
 from datetime import date
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from sqlglot import exp
@@ -322,7 +322,7 @@ def test_members():
 
 def test_a_family_of_ten_thousand_costs_nothing():
     parse("CREATE SOURCE a DIALECT duckdb")
-    start = perf_counter()
+    start = thread_time()
     catalog = parse(
         "CREATE SOURCE db_{n:04} FOR n IN 0-9999 URL 'mysql://u@h{n // 100}/db_{n:04}';"
         "CREATE SHARD s{n} FOR n IN 0-9999 ON db_{n:04};"
@@ -330,7 +330,7 @@ def test_a_family_of_ten_thousand_costs_nothing():
     assert catalog.source_of("s7777") == "db_7777"
     assert catalog.source("db_7777").url == "mysql://u@h77/db_7777"
     assert catalog.ordered(["s9", "s7777", "s10"]) == ("s9", "s10", "s7777")
-    assert perf_counter() - start < 0.2  # measured: 4 ms
+    assert thread_time() - start < 0.2  # measured: 4 ms
     assert "db_0001" not in catalog.to_sql()
 
 
@@ -341,11 +341,11 @@ def test_a_sharding_of_ten_thousand_shards():
     )
     sharding = catalog.sharding("f")
     assert len(sharding.shards()) == 10_000
-    start = perf_counter()
+    start = thread_time()
     for slot in range(0, 10_000, 100):
         assert sharding.shards_of(1 << slot) == (f"db_{slot}",)
     assert sharding.shards_of((1 << 10_000) - 1) is not None
-    assert perf_counter() - start < 0.2
+    assert thread_time() - start < 0.2
 
 
 def test_repr_is_short(shop):

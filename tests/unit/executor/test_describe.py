@@ -227,8 +227,8 @@ def test_threads_share_it(describer: Describer) -> None:
 def test_it_is_cheap(describer: Describer) -> None:
     """About half a millisecond on an idle machine, and 10,000 tables that nobody mentions cost nothing."""
     describer.describe("SELECT id, sum(price) FROM users WHERE id = 0 GROUP BY id")
-    started = time.perf_counter()
+    started = time.process_time()
     for n in range(100):
         describer.describe(f"SELECT id, sum(price) FROM users WHERE id = {n} GROUP BY id")
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
     assert duckdb.__version__

@@ -43,6 +43,7 @@ def twins() -> Twins:
 # -- the golden and the oracle's statements, with other values ----------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", files(), ids=lambda file: file.path.stem)
 def test_statements_with_other_literals(file: Any) -> None:
     catalogs = {case.catalog for case in file.cases}

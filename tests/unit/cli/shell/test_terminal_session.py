@@ -102,6 +102,17 @@ def terminal(imported: Path) -> Iterator[Terminal]:
     opened.close()
 
 
+def is_interrupted_in_time(terminal: Terminal, line: str) -> bool:
+    """Whether ctrl-C stops what `line` begins; other work on the machine may delay some of the attempts."""
+    took: list[float] = []
+    while len(took) < 6 and (not took or min(took) >= BACK_WITHIN_S):
+        terminal.send(f"{line}\r")
+        time.sleep(1.5)
+        terminal.quiet(0.0)
+        took.append(interrupted_after(terminal))
+    return min(took) < BACK_WITHIN_S
+
+
 def interrupted_after(terminal: Terminal) -> float:
     """Ctrl-C, and how many seconds later the prompt is back and takes keys."""
     terminal.seen = ""
@@ -113,13 +124,7 @@ def interrupted_after(terminal: Terminal) -> float:
 
 @pytest.mark.parametrize("sql", [SLOW, SLOW_MERGE, "EXPLAIN ANALYZE " + SLOW])
 def test_ctrl_c_stops_the_statement_and_not_the_shell(terminal: Terminal, sql: str) -> None:
-    took = []
-    for _ in range(3):
-        terminal.send(sql + "\r")
-        time.sleep(1.5)
-        terminal.quiet(0.0)
-        took.append(interrupted_after(terminal))
-    assert min(took) < BACK_WITHIN_S, took  # other work on the machine may delay one of them
+    assert is_interrupted_in_time(terminal, sql)
     terminal.send("SELECT 40 + 2 AS answer;\r")
     assert "42" in terminal.wait_for("(1 row)")
     terminal.wait_for(PROMPT)
@@ -129,13 +134,7 @@ def test_ctrl_c_stops_the_statement_and_not_the_shell(terminal: Terminal, sql: s
 
 def test_ctrl_c_stops_a_file_too(terminal: Terminal, imported: Path) -> None:
     (imported / "slow.sql").write_text(f"{SLOW}\n{SLOW}\n.print after\n", encoding="utf-8")
-    took = []
-    for _ in range(2):
-        terminal.send(".read slow.sql\r")
-        time.sleep(1.5)
-        terminal.quiet(0.0)
-        took.append(interrupted_after(terminal))
-    assert min(took) < BACK_WITHIN_S, took
+    assert is_interrupted_in_time(terminal, ".read slow.sql")
     terminal.quiet()
     assert "after" not in terminal.seen
 
