@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import many_files, planning, report, sqlite_bulk, tpch
+from benchmarks import hot_path, many_files, planning, report, sqlite_bulk, tpch
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -32,6 +32,8 @@ def main() -> None:
         "planning": planning.measure(rounds=rounds),
         "tpch": {},
     }
+    print("the hot path", flush=True)
+    results["hot"] = hot_path.measure(rounds=rounds)
     print("many SQLite files", flush=True)
     results["files"] = many_files.measure(rounds=rounds)
     print("a large SQLite file", flush=True)

@@ -48,7 +48,7 @@ class Cursor:
         self._is_done = False
         self._is_arrow = False
         self._is_closed = False
-        self._statistics: Statistics | None = None
+        self._last: Rows | None = None
         self._guard: Guard | None = None
 
     # -- running --------------------------------------------------------------------------
@@ -143,7 +143,8 @@ class Cursor:
     @property
     def stats(self) -> Statistics | None:
         """What the statement moved off the shards so far; None if it asked none."""
-        return self._result.stats if self._result is not None else self._statistics
+        rows = self._last if self._result is None else self._result
+        return rows.stats if rows is not None else None
 
     @property
     def progress(self) -> Progress:
@@ -324,8 +325,8 @@ class Cursor:
 
     def _discard(self) -> None:
         if self._result is not None:
-            self._statistics = self._result.stats
             self._result.close()
+            self._last = self._result
         self._result = self._guard = None
         self._description = None
         self._ahead.clear()

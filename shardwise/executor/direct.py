@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shardwise.errors import Error
 from shardwise.executor import duck
 from shardwise.executor.backends.base import MissingSource, SourceConnection
 from shardwise.executor.bulk import Growing, growing
 from shardwise.executor.conform import Conform, drift, widens
 from shardwise.executor.pools import Lease
-from shardwise.executor.reading import BATCH_ROWS, Reader, located
+from shardwise.executor.reading import BATCH_ROWS, Located, Reader
 from shardwise.plan.run import Request
 
 
@@ -36,15 +34,15 @@ class Direct:
     ) -> None:
         self.columns = columns
         self._reader = reader
-        self._request = request
+        self.request = request
         self._arrow_type = arrow_type
         self._last = time.perf_counter()
         self._is_started = self._is_over = False
         self._texts = [i for i, (_, type_) in enumerate(columns) if type_ in ("VARCHAR", "BLOB", "JSON")]
-        self._lease: Lease | None = None
+        self.lease: Lease | None = None
         self._connection: SourceConnection | None = None
         self._growing: Growing | None = None
-        with self._located():
+        with Located(self):
             self._open()
 
     @property
@@ -57,15 +55,15 @@ class Direct:
         """Raises what the shard says of the statement before it runs: no such column, another type."""
         connection = self._connection
         if connection is not None:
-            with self._located():
-                self._is_narrower(connection.describe(self._request.sql, self._request.params, self.columns))
+            with Located(self):
+                self._is_narrower(connection.describe(self.request.sql, self.request.params, self.columns))
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
-        with self._located():
+        with Located(self):
             return self._fetchmany(count)
 
     def reader(self, batch_rows: int) -> pa.RecordBatchReader:
-        with self._located():
+        with Located(self):
             return self._batches(batch_rows)
 
     def interrupt(self) -> None:
@@ -77,8 +75,8 @@ class Direct:
 
     def close(self) -> None:
         self._finish()
-        connection, lease, grown = self._connection, self._lease, self._growing
-        self._connection = self._lease = self._growing = None
+        connection, lease, grown = self._connection, self.lease, self._growing
+        self._connection = self.lease = self._growing = None
         if grown is not None:
             grown.close()
         if connection is not None:
@@ -89,29 +87,29 @@ class Direct:
     # -- inside -------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        reader, request = self._reader, self._request
+        reader, request = self._reader, self.request
         try:
-            self._lease = reader.pool.lease(request.source)
+            self.lease = reader.pool.lease(request.source)
         except MissingSource:
             empty = reader.empty(request)
             if empty is None:
                 raise
             self._connection = empty.connection
-            self._request = request._replace(sql=empty.sql, params=empty.params)
+            self.request = request._replace(sql=empty.sql, params=empty.params)
             return
         try:
-            self._connection = self._lease.connect(reader.time_zone)
+            self._connection = self.lease.connect(reader.time_zone)
             # It may wait for another's lock, and there is no result yet that would be interrupted.
             forget = reader.guard.on_stop(self._connection.interrupt)
             try:
-                gaps = self._lease.tables.check(self._connection, request, reader.normal_type)
+                gaps = self.lease.tables.check(self._connection, request, reader.normal_type)
             finally:
                 forget()
-            self._request = request._replace(sql=reader.text(request, gaps)) if gaps else request
+            self.request = request._replace(sql=reader.text(request, gaps)) if gaps else request
         except BaseException:
             if self._connection is not None:
                 self._connection.close()
-            self._lease.release()
+            self.lease.release()
             raise
 
     def _fetchmany(self, count: int) -> list[tuple[Any, ...]]:
@@ -120,9 +118,9 @@ class Direct:
             return []
         if not self._is_started:
             self._is_started = True
-            given = connection.execute(self._request.sql, self._request.params, self.columns)
+            given = connection.execute(self.request.sql, self.request.params, self.columns)
             if self._is_narrower(given):
-                connection.execute(duck.cast_to(self._request.sql, self.columns), self._request.params)
+                connection.execute(duck.cast_to(self.request.sql, self.columns), self.request.params)
         rows = connection.fetchmany(count)
         self._count(len(rows), self._size(rows))
         if len(rows) < count:
@@ -136,17 +134,17 @@ class Direct:
         if len(given) != len(self.columns):
             schema = pa.schema([(name, pa.null()) for name, _ in given])
             wanted = pa.schema([(name, pa.null()) for name, _ in self.columns])
-            Conform(schema, wanted, shard=self._request.shard, fragment=self._request.fragment)
+            Conform(schema, wanted, shard=self.request.shard, fragment=self.request.fragment)
         for (_, theirs), (name, ours) in zip(given, self.columns, strict=True):
             low, high = self._arrow_type(theirs), self._arrow_type(ours)
             if theirs != ours and (low is None or high is None or not widens(low, high)):
-                raise drift(self._request.shard, name, theirs, ours)
+                raise drift(self.request.shard, name, theirs, ours)
         return True
 
     def _batches(self, batch_rows: int) -> pa.RecordBatchReader:
         assert self._connection is not None
         self._is_started = True
-        sql, params = self._request.sql, self._request.params
+        sql, params = self.request.sql, self.request.params
         here = self._connection.arrow(sql, params, min(batch_rows, BATCH_ROWS), self.columns)
         processes = self._reader.processes
         self._growing = growing(here, self._connection, sql, params, self.columns, processes)
@@ -157,11 +155,11 @@ class Direct:
             for theirs, ours, (name, _) in zip(given.schema, types, self.columns, strict=False)
         ]
         wanted = pa.schema(fields)
-        conform = Conform(given.schema, wanted, shard=self._request.shard, fragment=self._request.fragment)
+        conform = Conform(given.schema, wanted, shard=self.request.shard, fragment=self.request.fragment)
 
         def batches() -> Iterator[pa.RecordBatch]:
             while True:
-                with self._located():
+                with Located(self):
                     try:
                         batch = given.read_next_batch()
                     except StopIteration:
@@ -173,7 +171,7 @@ class Direct:
         return pa.RecordBatchReader.from_batches(wanted, batches())
 
     def _count(self, rows: int, size: int) -> None:
-        self._reader.feed(self._request, _Counted(rows, size), self._elapsed())
+        self._reader.feed(self.request, _Counted(rows, size), self._elapsed())
 
     def _size(self, rows: list[tuple[Any, ...]]) -> int:
         """About what the rows would take as Arrow."""
@@ -185,21 +183,11 @@ class Direct:
     def _finish(self) -> None:
         if not self._is_over:
             self._is_over = True
-            self._reader.finish(self._request, self._elapsed())
+            self._reader.finish(self.request, self._elapsed())
 
     def _elapsed(self) -> float:
         last, self._last = self._last, time.perf_counter()
         return self._last - last
-
-    @contextmanager
-    def _located(self) -> Iterator[None]:
-        """Errors inside are ours, and name the shard."""
-        try:
-            yield
-        except Error as error:
-            raise located(error, self._lease, self._request) from error.__cause__
-        except Exception as error:
-            raise located(error, self._lease, self._request) from error
 
 
 class _Counted(NamedTuple):

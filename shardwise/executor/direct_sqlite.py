@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
-from shardwise.errors import Error
 from shardwise.executor.backends.base import Columns, MissingSource, SourceConnection
 from shardwise.executor.pools import Lease
-from shardwise.executor.reading import Reader, located
+from shardwise.executor.reading import Located, Reader
 from shardwise.executor.rows import Row, RowBatch, size_of
 from shardwise.executor.rows_arrow import table_of
 from shardwise.plan.run import Request
@@ -24,12 +21,12 @@ class SQLiteDirect:
     def __init__(self, reader: Reader, request: Request, columns: Columns) -> None:
         self.columns = columns
         self._reader = reader
-        self._request = request
+        self.request = request
         self._last = time.perf_counter()
         self._is_started = self._is_over = False
-        self._lease: Lease | None = None
+        self.lease: Lease | None = None
         self._connection: SourceConnection | None = None
-        with self._located():
+        with Located(self):
             try:
                 self._open()
             except BaseException:
@@ -41,17 +38,17 @@ class SQLiteDirect:
         connection = self._connection
         if not self._is_started and connection is not None:
             self._is_started = True
-            with self._located():
-                connection.execute(self._request.sql, self._request.params)
+            with Located(self):
+                connection.execute(self.request.sql, self.request.params)
 
     def fetchmany(self, count: int) -> list[Row]:
         self.begin()
         connection = self._connection
         if connection is None or self._is_over:
             return []
-        with self._located():
+        with Located(self):
             rows = connection.fetchmany(count)
-        self._reader.feed(self._request, RowBatch(rows, size_of(rows)), self._elapsed())
+        self._reader.feed(self.request, RowBatch(rows, size_of(rows)), self._elapsed())
         if len(rows) < count:
             self._finish()
         return rows
@@ -70,43 +67,33 @@ class SQLiteDirect:
 
     def close(self) -> None:
         self._finish()
-        connection, lease = self._connection, self._lease
-        self._connection = self._lease = None
+        connection, lease = self._connection, self.lease
+        self._connection = self.lease = None
         if connection is not None:
             connection.close()
         if lease is not None:
             lease.release()
 
     def _open(self) -> None:
-        reader, request = self._reader, self._request
+        reader, request = self._reader, self.request
         try:
-            self._lease = reader.pool.lease(request.source)
+            self.lease = reader.pool.lease(request.source)
         except MissingSource:
             empty = reader.empty(request)
             if empty is None:
                 raise
             self._connection = empty.connection
-            self._request = request._replace(sql=empty.sql, params=empty.params)
+            self.request = request._replace(sql=empty.sql, params=empty.params)
             return
-        self._connection = self._lease.connect(reader.time_zone)
-        gaps = self._lease.strict.check(self._connection, request)
-        self._request = request._replace(sql=reader.text(request, gaps))
+        self._connection = self.lease.connect(reader.time_zone)
+        gaps = self.lease.strict.check(self._connection, request)
+        self.request = request._replace(sql=reader.text(request, gaps))
 
     def _finish(self) -> None:
         if not self._is_over:
             self._is_over = True
-            self._reader.finish(self._request, self._elapsed())
+            self._reader.finish(self.request, self._elapsed())
 
     def _elapsed(self) -> float:
         last, self._last = self._last, time.perf_counter()
         return self._last - last
-
-    @contextmanager
-    def _located(self) -> Iterator[None]:
-        """Errors inside are ours, and name the shard."""
-        try:
-            yield
-        except Error as error:
-            raise located(error, self._lease, self._request) from error.__cause__
-        except Exception as error:
-            raise located(error, self._lease, self._request) from error

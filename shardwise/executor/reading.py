@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -63,8 +63,6 @@ class Reader:
         self._filled: dict[str, dict[str, Gaps]] = {}
         self._run = run
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
-        guard.on_stop(self._stopped.set)
 
     def requests(self, fragment: str) -> Iterator[Request]:
         """The fragment's requests, asked of the run one by one."""
@@ -132,7 +130,10 @@ class Reader:
 
     def pause(self) -> None:
         """Before another try: up to a tenth of a second, or until the statement is stopped."""
-        self._stopped.wait(random.uniform(0, _RETRY_AFTER_S))  # noqa: S311  jitter
+        stopped = threading.Event()
+        forget = self.guard.on_stop(stopped.set)
+        stopped.wait(random.uniform(0, _RETRY_AFTER_S))  # noqa: S311  jitter
+        forget()
 
 
 class Reading:
@@ -273,6 +274,30 @@ class Reading:
         finally:
             if lease is not None:
                 lease.release()
+
+
+class _Located(Protocol):
+    """What errors are of: a request, and the source that it has, if it has one by now."""
+
+    lease: Lease | None
+    request: Request
+
+
+class Located:
+    """Errors inside are ours, and name the shard."""
+
+    __slots__ = ("_work",)
+
+    def __init__(self, work: _Located) -> None:
+        self._work = work
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            cause = error.__cause__ if isinstance(error, Error) else error
+            raise located(error, self._work.lease, self._work.request) from cause
 
 
 def located(error: BaseException, lease: Lease | None, request: Request) -> Error:

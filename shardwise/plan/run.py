@@ -144,11 +144,30 @@ class Fragment:
 
     def at(self, route: Route) -> Fragment:
         """The same on other shards; its texts are those that this one has for them."""
-        self.text  # noqa: B018  made here, for all that come
+        self.settle()
         after: Fragment = object.__new__(Fragment)
         after.__dict__.update(self.__dict__)
         after.__dict__["route"] = route
+        after.settle()
         return after
+
+    def settle(self) -> None:
+        """Has its text made, and keeps all that is asked for a shard, if there is only one. Others' are made
+        when they are asked for."""
+        text, expects, source_of = self.text, self.expects, self.source_of
+        if len(self.route.shards) != 1:
+            return
+        (one,) = self.route.shards
+        made, expected, source = text(one), expects(one), source_of(one)
+
+        def of_shard(shard: str, gaps: Gaps = NO_GAPS) -> str:
+            return made if gaps is NO_GAPS and shard == one else text(shard, gaps)
+
+        self.__dict__.update(
+            text=of_shard,
+            expects=lambda shard: expected if shard == one else expects(shard),
+            source_of=lambda shard: source if shard == one else source_of(shard),
+        )
 
     def with_values(self, values: Mapping[str, Any], literals: Sequence[Written]) -> Fragment:
         """The same with other values for its parameters, and the literals for the holes in its texts."""

@@ -19,10 +19,9 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog
 from shardwise.catalog.shardings import SlotSet
 from shardwise.errors import Error
-from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written, index_of
 from shardwise.plan.nodes import ColumnId, Gather, Node, Output, Scan
-from shardwise.plan.run import Expected, Plan, Text
+from shardwise.plan.run import Expected, Plan
 from shardwise.plan.tree import rewrite, walk
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution import Analysis, Split
@@ -222,25 +221,8 @@ def _settled(plan: Plan) -> Plan:
     """The plan with its texts made, so that plans for other values have them; one shard's as it is sent."""
     for fragment in plan.fragments:
         if fragment.text_for is None:
-            text, expects = fragment.text, fragment.expects
-            if len(fragment.route.shards) == 1:
-                known, (one,) = fragment.__dict__, fragment.route.shards
-                known["text"] = _of_one(text, one, text(one))
-                known["expects"] = _expected_of_one(expects, one, expects(one))
+            fragment.settle()
     return plan
-
-
-def _of_one(text: Text, one: str, made: str) -> Text:
-    """The text of shard `one`, as it was made; another's is made when it is asked for."""
-
-    def of_shard(shard: str, gaps: Gaps = NO_GAPS) -> str:
-        return made if gaps is NO_GAPS and shard == one else text(shard, gaps)
-
-    return of_shard
-
-
-def _expected_of_one(expects: Expects, one: str, found: tuple[Expected, ...]) -> Expects:
-    return lambda shard: found if shard == one else expects(shard)
 
 
 # ------------------------------------------------------------------ pruning again, for other values
