@@ -52,15 +52,13 @@ def _compare(connection: SourceConnection, shard: str, expected: Expected) -> Ga
         return Gap(
             is_whole=expected.absence == ""
         )  # else the request itself says that there is no such table
-    is_strict = _is_strict(connection, expected.table)
     lacking = ({c.name.casefold() for c in expected.columns} - found.keys()) & expected.fills
     there = [c for c in expected.columns if c.name.casefold() not in lacking]
     for column in there:
         theirs, (ours, _) = found.get(column.name.casefold()), _declared(column)
         if theirs is None:
             raise missing(shard, column.name, expected.table)
-        kind = "BLOB" if is_strict and theirs.upper() == "ANY" else affinity(theirs)
-        if kind != affinity(ours):
+        if affinity(theirs) != affinity(ours):
             raise drift(
                 shard, column.name, theirs or "of no type", ours or "of no type", table=expected.table
             )
@@ -81,13 +79,6 @@ def _declared(column: ExpectedColumn) -> tuple[str, str]:
     return type_, collation.upper() or "BINARY"
 
 
-def _is_strict(connection: SourceConnection, table: str) -> bool:
-    schema, name = lite.unquoted(table)
-    sql = f"SELECT strict FROM pragma_table_list WHERE schema = {_text(schema)} AND name = {_text(name)}"
-    connection.execute(sql, {})
-    return any(row[0] for row in connection.fetchmany(1))
-
-
 def _collations(connection: SourceConnection, table: str, names: list[str]) -> list[str]:
     """Read off how SQLite would sort by the columns; the plus keeps it from using an index."""
     keys = ", ".join(f"+t.{lite.identifier(name)}" for name in names)
@@ -97,7 +88,3 @@ def _collations(connection: SourceConnection, table: str, names: list[str]) -> l
         if found is not None:
             return [_BINARY.get(word.lstrip("-"), word.lstrip("-").upper()) for word in found[1].split(",")]
     return []
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from shardwise.catalog.model import Column
+from shardwise.catalog.sqlite_types import affinity
 from shardwise.errors import OperationalError
-from shardwise.executor.backends.sqlite.tables import affinity
 from shardwise.inspection.physical import PhysicalTable, SourceReader
 
 _TABLES = """

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from shardwise.catalog.sqlite_types import affinity
 from shardwise.errors import NotSupportedError
 from shardwise.executor import lite
 from shardwise.executor.backends.base import Columns, ReadColumn
@@ -35,31 +36,6 @@ def _is_strict(file: FileConnection, schema: str, table: str) -> bool:
         return False
     rows = file.execute(f"PRAGMA {lite.identifier(schema)}.table_list({lite.identifier(table)})").fetchall()
     return any(strict for *_, strict in rows)
-
-
-def affinity(declared: str) -> str:
-    """A declared type's affinity, by the rules of SQLite's manual.
-
-    >>> affinity("VARCHAR(20)"), affinity("FLOATING POINT"), affinity("DATETIME"), affinity("")
-    ('TEXT', 'INTEGER', 'NUMERIC', 'BLOB')
-    """
-    name = declared.upper()
-    for part, found in _AFFINITIES:
-        if part in name:
-            return found
-    return "NUMERIC" if name.strip() else "BLOB"
-
-
-_AFFINITIES = (
-    ("INT", "INTEGER"),
-    ("CHAR", "TEXT"),
-    ("CLOB", "TEXT"),
-    ("TEXT", "TEXT"),
-    ("BLOB", "BLOB"),
-    ("REAL", "REAL"),
-    ("FLOA", "REAL"),
-    ("DOUB", "REAL"),
-)
 
 
 def suits(found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
