@@ -267,7 +267,10 @@ def statements(text: str) -> list[str]:
     return [line for line in text.splitlines() if line]
 
 
-@pytest.fixture(scope="module", params=tenants.LAYOUTS)
+_LAYOUTS = [pytest.param(each, marks=[pytest.mark.slow] * (each != "files")) for each in tenants.LAYOUTS]
+
+
+@pytest.fixture(scope="module", params=_LAYOUTS)
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     path = tenants.make(tmp_path_factory.mktemp(request.param), request.param)
     with shardwise.open(path) as opened:
