@@ -23,7 +23,14 @@ from shardwise.cli import main
 from shardwise.cli.demo_data import build
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/how-to-tenants.md", "docs/dbapi.md", "docs/cli.md", "docs/plan-cache.md"]
+PAGES = [
+    "README.md",
+    "docs/how-to-tenants.md",
+    "docs/dbapi.md",
+    "docs/cli.md",
+    "docs/scope.md",
+    "docs/plan-cache.md",
+]
 IN_AN_EMPTY_FOLDER = ("README.md", "docs/how-to-tenants.md")
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
