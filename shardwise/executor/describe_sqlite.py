@@ -105,7 +105,7 @@ class SQLiteDescriber:
             try:
                 found = self._describe(sql, params, locals or {})
             except sqlite3.Error as error:
-                raise self._objection(error, locals or {}) from error
+                raise self._objection(error, sql, locals or {}) from error
             if not locals:
                 self._described[sql] = found
                 while len(self._described) > _CACHE_MAX:
@@ -174,12 +174,21 @@ class SQLiteDescriber:
             con = self._instances[has_hidden] = _empty(self._catalog, has_hidden=has_hidden)
         return con
 
-    def _objection(self, error: sqlite3.Error, locals: Mapping[str, Any]) -> Error:  # noqa: A002
+    def _objection(self, error: sqlite3.Error, sql: str, locals: Mapping[str, Any]) -> Error:  # noqa: A002
         ours = translate(error)
+        if ours.reason == Reason.UNKNOWN_COLUMN:
+            name = ours.message.split('"')[1].rpartition(".")[2]
+            ours.hint = did_you_mean(name, self._columns_in(sql))
         if ours.reason == Reason.UNKNOWN_TABLE:
             name = ours.message.split('"')[1]
             ours.hint = did_you_mean(name, [*(t.name for t in self._catalog.tables()), *locals])
         return ours
+
+    def _columns_in(self, sql: str) -> list[str]:
+        """The columns of the tables that a text seems to name: to suggest one of them."""
+        words = {word.casefold() for word in re.findall(r"\w+", sql)}
+        named = (each for each in self._catalog.tables() if each.name.casefold() in words)
+        return [column.name for table in named if isinstance(table, Table) for column in table.columns or ()]
 
 
 def _empty(catalog: Catalog, *, has_hidden: bool) -> sqlite3.Connection:

@@ -62,7 +62,12 @@ def _table(message: str, found: re.Match[str]) -> Error:
 
 
 def _function(message: str, found: re.Match[str]) -> Error:
-    return UnknownName(f'function "{found[1]}" does not exist', reason=Reason.NOT_SUPPORTED, sqlstate="42883")
+    return UnknownName(
+        f'function "{found[1]}" does not exist',
+        reason=Reason.NOT_SUPPORTED,
+        sqlstate="42883",
+        hint="The sqlite dialect has SQLite's own functions; a catalog of DIALECT duckdb has DuckDB's",
+    )
 
 
 def _syntax(message: str, found: re.Match[str]) -> Error:

@@ -21,6 +21,7 @@ from shardwise.errors import (
     NotSupportedError,
     OperationalError,
     ProgrammingError,
+    UnknownName,
 )
 from shardwise.session import Cluster
 
@@ -145,6 +146,21 @@ def test_what_a_statement_may_not_do(cluster: Cluster) -> None:
     ):
         with pytest.raises((NotSupportedError, ProgrammingError)):
             con.execute(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT nam FROM t", 'Did you mean "name"'),
+        ("SELECT x.Nam FROM T x ORDER BY 1", 'Did you mean "name"'),
+        ("SELECT id FROM t WHERE zzzz = 1", "There are: id, name"),
+        ("SELECT quantile(id) FROM t", "SQLite's own functions"),
+    ],
+)
+def test_an_unknown_name_is_met_with_those_there_are(cluster: Cluster, sql: str, hint: str) -> None:
+    with pytest.raises(UnknownName) as caught:
+        cluster.connect().execute(sql).fetchall()
+    assert hint in str(caught.value.hint)
 
 
 def test_other_sources_are_refused() -> None:
