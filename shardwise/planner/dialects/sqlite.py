@@ -96,7 +96,7 @@ def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
 
 
 def _as_sum(tree: exp.Expr, call: exp.Anonymous) -> exp.Expr:
-    """`total(x)` as the sum it is: of REALs, and 0.0 of no rows."""
+    """`total(x)` as the sum it is: of REALs, and 0.0 of no values (NULL of infinities of both signs)."""
     if (
         call.name.lower() != "total"
         or len(call.expressions) != 1
@@ -108,9 +108,13 @@ def _as_sum(tree: exp.Expr, call: exp.Anonymous) -> exp.Expr:
         return tree
     real = exp.Mul(this=exp.Paren(this=call.expressions[0].copy()), expression=exp.Literal.number("1.0"))
     total: exp.Expr = exp.Sum(this=real)
+    count: exp.Expr = exp.Count(this=call.expressions[0].copy())
     if outer is not call:
-        total = exp.Filter(this=total, expression=outer.args["expression"].copy())
-    outer.replace(exp.Anonymous(this="ifnull", expressions=[total, exp.Literal.number("0.0")]))
+        total, count = (
+            exp.Filter(this=each, expression=outer.args["expression"].copy()) for each in (total, count)
+        )
+    some = exp.If(this=count, true=total)
+    outer.replace(exp.Case(ifs=[some], default=exp.Literal.number("0.0")))
     return tree
 
 

@@ -1,13 +1,14 @@
 """How SQLite's aggregates split into a shard part and a merge part.
 
     count(x)    count(x) AS p0                        ifnull(sum(p0), 0)
-    sum(x)      sum(x) AS p0                          sum(p0): whole as long as all are, else REAL
+    sum(x)      sum(x) AS p0, count(x) AS p1          sum(p0): whole as long as all are, else REAL
     avg(x)      sum(x * 1.0) AS p0, count(x) AS p1    sum(p0) / sum(p1)
     min(x)      min(x) AS p0                          min(p0)
     f(DISTINCT x)   x AS k0, grouped by it            f(DISTINCT k0)
 
 Sound: partial sums of whole numbers are whole, and one with a REAL, or a text, in it is REAL, as the whole
-sum is; NULL of no rows is passed over. What shows the order of its rows (group_concat) has no parts.
+sum is; NULL of no rows is passed over. NULL of some rows is an infinity less another one, and makes the whole
+NULL (`p1` tells them apart). What shows the order of its rows (group_concat) has no parts.
 """
 
 from __future__ import annotations
@@ -66,14 +67,25 @@ def _split(call: exp.Expr, pool: _Pool) -> exp.Expr | None:
     if isinstance(inner, exp.Count):
         part = pool.partial(_filtered(inner, condition))
         return exp.Anonymous(this="ifnull", expressions=[exp.Sum(this=part), exp.Literal.number(0)])
+    if isinstance(inner, exp.Sum):
+        return _sum(inner, inner, condition, pool)
     if isinstance(inner, _SAME):
         return type(inner)(this=pool.partial(_filtered(inner, condition)))
     if isinstance(inner, exp.Avg):
         real = exp.Mul(this=exp.Paren(this=inner.this.copy()), expression=exp.Literal.number("1.0"))
-        total = pool.partial(_filtered(exp.Sum(this=real), condition))
         count = pool.partial(_filtered(exp.Count(this=inner.this.copy()), condition))
-        return exp.Div(this=exp.Sum(this=total), expression=exp.Sum(this=count))
+        total = _sum(exp.Sum(this=real), inner, condition, pool)
+        return exp.Div(this=total, expression=exp.Sum(this=count))
     return None
+
+
+def _sum(total: exp.Expr, of: exp.Expr, condition: exp.Expr | None, pool: _Pool) -> exp.Expr:
+    part = pool.partial(_filtered(total, condition))
+    count = pool.partial(_filtered(exp.Count(this=of.this.copy()), condition))
+    is_none = exp.Is(this=part, expression=exp.Null())
+    is_nan = exp.And(this=is_none, expression=exp.GT(this=count, expression=exp.Literal.number(0)))
+    nan = exp.If(this=exp.Sum(this=exp.Paren(this=is_nan)), true=exp.Null())
+    return exp.Case(ifs=[nan], default=exp.Sum(this=part.copy()))
 
 
 def _distinct(call: exp.Expr, condition: exp.Expr | None, pool: _Pool) -> exp.Expr | None:

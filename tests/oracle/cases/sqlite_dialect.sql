@@ -193,3 +193,7 @@ WITH t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM 
 WITH c(n) AS (SELECT 1 UNION ALL SELECT c.n + 1 FROM c, m WHERE c.n < m.n), m AS (SELECT max(n) AS n FROM r) SELECT t.id FROM c JOIN t ON t.id = c.n
 SELECT (WITH u(n) AS (SELECT 1 UNION SELECT n + 1 FROM u WHERE n < 4) SELECT sum(n) FROM u), count(*) FROM u
 WITH q AS (SELECT v FROM u) SELECT id FROM t WHERE k IN q OR name NOT IN q
+SELECT sum(price * 1e308 * id), avg(price * 1e308 * id), total(price * 1e308 * id), sum(price) FROM t
+SELECT k, sum(iif(id % 2, 1e999, -1e999)), total(iif(id % 2, 1e999, -1e999)) FILTER (WHERE id > 9), avg(price) FROM t GROUP BY k
+SELECT total(k) FROM t WHERE 0
+SELECT id > 500, total(k), sum(k) FROM t WHERE id < 0 GROUP BY 1
