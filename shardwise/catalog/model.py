@@ -118,7 +118,10 @@ class Catalog:
     where: InitVar[Where | None] = None
     _where: Where | None = field(init=False, repr=False, default=None)
     _last_view: tuple[dict[str, tuple[str, ...]], Catalog] | None = field(
-        init=False, repr=False, default=None
+        init=False, repr=False, compare=False, default=None
+    )
+    _last_dialects: tuple[tuple[str, ...], frozenset[str]] | None = field(
+        init=False, repr=False, compare=False, default=None
     )
 
     def __post_init__(self, where: Where | None) -> None:
@@ -326,6 +329,17 @@ class Catalog:
         found = self._shard_dialects.get(shard)
         if found is None:
             found = self._shard_dialects[shard] = self.dialect_of(self.source_of(shard))
+        return found
+
+    def dialects_of_shards(self, shards: tuple[str, ...]) -> frozenset[str]:
+        """The dialects of these shards' sources. Planning asks for the same thousands again and again."""
+        if len(self.dialects) == 1:
+            return self.dialects if shards else frozenset()
+        last = self._last_dialects
+        if last is not None and last[0] is shards:
+            return last[1]
+        found = frozenset(map(self.dialect_of_shard, shards))
+        object.__setattr__(self, "_last_dialects", (shards, found))
         return found
 
     @cached_property

@@ -182,7 +182,7 @@ class Analysis:
         own = {self.catalog.dialect}
         if self.catalog.dialects == own:
             return frozenset()
-        return frozenset(self.catalog.dialect_of_shard(shard) for shard in shards) - own
+        return self.catalog.dialects_of_shards(shards) - own
 
     def equal(self, node: Node) -> Equivalence:
         return equivalence(node, self.types)

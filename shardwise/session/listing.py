@@ -53,6 +53,8 @@ class Lister:
         if family is None:
             return checked_members(sharding, self._schemas(sharding))
         values = self._queried(family) if family.listing else self._files(family)
+        if sharding.on == family.name and sharding.levels[0] == family.variable:
+            return checked_members(sharding, values)  # each value is what the shard's name says of it
         shards = Template.parse(family.name)
         found = (sharding.member_of(shards.render({family.variable: value})) for value in values)
         return checked_members(sharding, (member for member in found if member is not None))
