@@ -145,7 +145,19 @@ class Cluster:
         """
         self._check_open()
         options = options or self.options
-        locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
+        return self._plan(
+            sql, params, options, self._relations(sql, locals or {}, options, scope), scope, members
+        )
+
+    def _plan(
+        self,
+        sql: str,
+        params: Parameters,
+        options: Options,
+        locals: Mapping[str, Any],  # noqa: A002  all that the statement may read of the merge's
+        scope: Scope,
+        members: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> Plan:
         if self.declared.dialect == "sqlite":
             params = for_sqlite(params)
         try:
@@ -183,9 +195,10 @@ class Cluster:
 
         Its rows are merged in the store `into`, if one is given, so that they can be kept there.
         """
+        self._check_open()
         options = options or self.options
         locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
-        plan = self.plan(sql, params, options, locals, scope)
+        plan = self._plan(sql, params, options, locals, scope)
         columns = self.columns_of_plan(plan, params, options, locals)
         return self.start(plan, options, locals, columns, guard=guard, into=into)
 
