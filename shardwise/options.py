@@ -63,6 +63,10 @@ class Options:
             value = getattr(self, name)
             if not _is_count(value, least=1):
                 raise _wrong(name, value, "a whole number, 1 or more")
+        passes: object = self.disable_passes
+        if not isinstance(passes, list | tuple):
+            raise _wrong("disable_passes", passes, "the names of passes, as a list or tuple")
+        object.__setattr__(self, "disable_passes", tuple(self.disable_passes))  # a part of keys
         if not _is_count(self.processes_max, least=0):
             raise _wrong("processes_max", self.processes_max, "a whole number, 0 or more")
         if not _is_time_zone(self.time_zone):

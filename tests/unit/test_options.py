@@ -36,3 +36,12 @@ def test_a_value_that_cannot_be(name: str, value: Any, allowed: str) -> None:
 def test_values_that_can_be() -> None:
     options = Options(rows_max=0, bytes_max=0, deadline_s=0.5, time_zone="Europe/Berlin", scatter="refuse")
     assert options.rows_max == 0
+
+
+def test_passes_may_be_a_list() -> None:
+    """Options are a part of the plan cache's keys."""
+    options = Options(disable_passes=["push_limit"])  # type: ignore[arg-type]
+    assert options == Options(disable_passes=("push_limit",))
+    assert hash(options) == hash(Options(disable_passes=("push_limit",)))
+    with pytest.raises(ProgrammingError, match="disable_passes"):
+        Options(disable_passes="push_limit")  # type: ignore[arg-type]

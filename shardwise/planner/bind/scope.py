@@ -10,15 +10,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlglot import exp
 
+from shardwise.catalog.types import Family, type_family
 from shardwise.errors import ProgrammingError, Reason, UnknownName
 from shardwise.plan.nodes import Node, OneRow
-from shardwise.plan.tree import operand
+from shardwise.plan.tree import column_id, operand
 from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.positions import position_of
+
+_WITH_FIELDS: Final = frozenset((Family.NESTED, Family.JSON, Family.OTHER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,15 @@ class Scope:
                     if found is not None:
                         return _field(found, parts[used + 1 :])
         found = self._unqualified(parts[0], column)
-        return None if found is None else _field(found, parts[1:])
+        if found is None or self._is_without_fields(found):
+            return None
+        return _field(found, parts[1:])
+
+    def _is_without_fields(self, expr: exp.Expr) -> bool:
+        """Then `b.x` is not a field of the column `b`, but a column of a table `b` outside."""
+        id = column_id(expr)
+        type_ = next((o.type for o in self.item.node.outputs if o.id == id), None)
+        return type_ is not None and type_family(type_, "duckdb") not in _WITH_FIELDS
 
     def _unqualified(self, name: str, column: exp.Column) -> exp.Expr | None:
         lowered = name.lower()
