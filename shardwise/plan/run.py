@@ -144,7 +144,7 @@ class Fragment:
 
     def at(self, route: Route) -> Fragment:
         """The same on other shards; its texts are those that this one has for them."""
-        self.settle()
+        self.text  # noqa: B018  made here once, for all that come
         after: Fragment = object.__new__(Fragment)
         after.__dict__.update(self.__dict__)
         after.__dict__["route"] = route
