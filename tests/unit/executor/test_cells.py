@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -62,7 +63,13 @@ FITS: tuple[tuple[str, Any, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("type_", "cell", "text"), FITS)
+def _fits() -> Iterator[Any]:
+    for fit in FITS:
+        # DuckDB 1.5 makes these with pytz's zones.
+        yield pytest.param(*fit, marks=pytest.mark.duckdb2) if "ZONE" in fit[0] else fit
+
+
+@pytest.mark.parametrize(("type_", "cell", "text"), list(_fits()))
 def test_a_cell_is_what_duckdb_itself_would_have(type_: str, cell: object, text: str) -> None:
     """As a Python value, and as Arrow that DuckDB reads."""
     con = duckdb.connect()
