@@ -32,7 +32,7 @@ from shardwise.executor.locals import StoredTable
 from shardwise.options import Options
 from shardwise.plan.nodes import Node, Scan
 from shardwise.plan.run import Plan
-from shardwise.planner.scope_slots import visible_shards
+from shardwise.planner.scopes.slots import visible_shards
 
 if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection

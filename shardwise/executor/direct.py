@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from shardwise.executor import duck
 from shardwise.executor.backends.base import MissingSource, SourceConnection
-from shardwise.executor.bulk import Growing, growing
 from shardwise.executor.conform import Conform, drift, widens
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import BATCH_ROWS, Located, Reader
+from shardwise.executor.workers.bulk import Growing, growing
 from shardwise.plan.run import Request
 
 

@@ -23,7 +23,7 @@ from shardwise.executor.backends.base import (
 )
 from shardwise.executor.conform import KnownTables
 from shardwise.executor.presence import Identity, identity_of
-from shardwise.executor.strict import StrictTables
+from shardwise.executor.sqlite.strict import StrictTables
 
 
 @dataclass(eq=False)

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 
 from shardwise.errors import Error, InternalError, OperationalError
-from shardwise.executor import rows
 from shardwise.executor.backends.base import Columns, MissingSource, SourceConnection
-from shardwise.executor.bulk import Batches, Growing, growing
 from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Lease, Limits, SourcePool
-from shardwise.executor.processes import WorkerProcesses
+from shardwise.executor.sqlite import rows
+from shardwise.executor.workers.bulk import Batches, Growing, growing
+from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.plan.gaps import Gaps
 from shardwise.plan.run import Batch, Request, Run
 from shardwise.plan.statistics import ShardStats

@@ -13,11 +13,11 @@ import pyarrow as pa
 from shardwise.errors import Error, InterfaceError, InternalError
 from shardwise.executor import duck
 from shardwise.executor.direct import Direct
-from shardwise.executor.direct_sqlite import SQLiteDirect
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import DuckDBMerging, Merging
-from shardwise.executor.merge_sqlite import SQLiteMerging
 from shardwise.executor.reading import Reader
+from shardwise.executor.sqlite.direct import SQLiteDirect
+from shardwise.executor.sqlite.merge import SQLiteMerging
 from shardwise.executor.translate import translate
 from shardwise.plan.run import Plan
 from shardwise.plan.statistics import FirstStats, Statistics

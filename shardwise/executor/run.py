@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 from shardwise.errors import DataError, Error, InternalError
 from shardwise.executor import duck
 from shardwise.executor.describe import Describer
-from shardwise.executor.describe_sqlite import SQLiteDescriber
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import MergeEngine, Merging
 from shardwise.executor.pools import Limits, SourcePool, Workers
-from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.reading import Empty, Reader
 from shardwise.executor.result import Result
+from shardwise.executor.sqlite.describe import SQLiteDescriber
 from shardwise.executor.stream import FeedBatches, Fetcher, Stream
+from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
 from shardwise.plan.run import Bound, First, Fragment, Merge, Request, Run
 from shardwise.plan.statistics import FirstStats

@@ -21,11 +21,11 @@ import pyarrow as pa
 
 from shardwise.errors import Cancelled
 from shardwise.executor.backends.base import Columns
-from shardwise.executor.chunk import Chunk, ChunkReading, chunks
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
-from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.reading import Reader, Reading
+from shardwise.executor.workers.chunk import Chunk, ChunkReading, chunks
+from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.plan.run import Batch, Request
 
 QUEUE_BATCHES_MAX = 32

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from sqlglot import exp
 
-from shardwise.planner.scope import EVERYTHING, Scope
+from shardwise.planner.scopes.scope import EVERYTHING, Scope
 
 _DATABASE = ("current_database", "current_catalog")
 _NOW = ("now", "current_timestamp", "transaction_timestamp", "get_current_timestamp")

@@ -38,8 +38,8 @@ from shardwise.errors import DataError, NotSupportedError, Reason
 from shardwise.plan.nodes import Empty, Filter, Node, Scan
 from shardwise.plan.route import Route
 from shardwise.plan.tree import rewrite, walk
+from shardwise.planner.caching.observed import Naming, Values
 from shardwise.planner.dialects import query_dialect
-from shardwise.planner.observed import Naming, Values
 from shardwise.planner.parameters import with_constants
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import slots_left, telling

@@ -16,8 +16,8 @@ from shardwise.catalog.model import Catalog, Sharded
 from shardwise.catalog.shardings import SlotSet
 from shardwise.plan.nodes import ColumnId, Filter, Node, Scan
 from shardwise.plan.tree import rewrite, walk
+from shardwise.planner.caching.observed import Values
 from shardwise.planner.narrow import Narrowing
-from shardwise.planner.observed import Values
 from shardwise.planner.parameters import with_constants
 
 PARAMETER = "shardwise.parameter"

@@ -15,7 +15,7 @@ from shardwise.errors import ProgrammingError, Reason
 from shardwise.plan.holes import LIKE, Written, index_of
 from shardwise.plan.kinds import type_like
 from shardwise.plan.tree import bare
-from shardwise.planner.observed import Observed, Origin, Values
+from shardwise.planner.caching.observed import Observed, Origin, Values
 
 Given = Sequence[Any] | Mapping[str, Any] | None
 

@@ -27,7 +27,8 @@ from shardwise.plan.run import Bound, First, Plan
 from shardwise.planner.bind import Binder, BoundQuery, Unmodelled
 from shardwise.planner.bind.names import Names
 from shardwise.planner.bind.raw import bind_whole
-from shardwise.planner.cache import PlanCache, Text
+from shardwise.planner.caching.cache import PlanCache, Text
+from shardwise.planner.caching.template import Template, template_of
 from shardwise.planner.context import Context
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.firsts import Early, Firsts
@@ -37,7 +38,6 @@ from shardwise.planner.parse import parse
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import PASSES, run
 from shardwise.planner.render import render
-from shardwise.planner.template import Template, template_of
 
 Locals = Mapping[str, tuple[Output, ...] | View]
 

@@ -19,8 +19,8 @@ from shardwise.catalog.shardings import SlotSet, full
 from shardwise.plan.nodes import Empty, Filter, Node, Scan
 from shardwise.plan.route import Route
 from shardwise.plan.tree import rewrite
+from shardwise.planner.caching.observed import Pruning
 from shardwise.planner.dialects import query_dialect
-from shardwise.planner.observed import Pruning
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune import Pruned, slots_of
 from shardwise.planner.shard_keys import HIDDEN

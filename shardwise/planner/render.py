@@ -30,10 +30,10 @@ from shardwise.plan.route import Route
 from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan, TableColumn, Text
 from shardwise.plan.sql import as_sqlite_reads_it, stream_names, text_of, to_query
 from shardwise.plan.tree import bare, walk
+from shardwise.planner.caching.observed import Values
 from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.foreign import Foreign
 from shardwise.planner.narrow_keys import has_lists, narrowed
-from shardwise.planner.observed import Values
 from shardwise.planner.pass_context import PlanContext
 
 

@@ -30,15 +30,15 @@ from shardwise.errors import (
 from shardwise.executor import duck
 from shardwise.executor.backends.base import SourceOptions
 from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
-from shardwise.executor.describe_sqlite import SQLiteDescriber
 from shardwise.executor.guard import Guard
 from shardwise.executor.locals import LocalStore, StoredTable
 from shardwise.executor.merge import DuckDBMerge
-from shardwise.executor.merge_sqlite import SQLiteMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
-from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
+from shardwise.executor.sqlite.describe import SQLiteDescriber
+from shardwise.executor.sqlite.merge import SQLiteMerge
+from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
 from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan

@@ -11,15 +11,15 @@ from shardwise.catalog.shardings import key_text
 from shardwise.errors import ProgrammingError, Reason
 from shardwise.executor.guard import Guard
 from shardwise.planner import Scope, scope_of
-from shardwise.planner.scope import SHARD
-from shardwise.planner.scope_members import (
+from shardwise.planner.scopes.members import (
     directory_key,
     member_value,
     members_in,
     scope_of_member,
     shards_of,
 )
-from shardwise.planner.scope_values import plain
+from shardwise.planner.scopes.scope import SHARD
+from shardwise.planner.scopes.values import plain
 from shardwise.session.each_result import EachResult, Member, Question
 from shardwise.session.shared_plan import SharedPlan, can_be_shared
 

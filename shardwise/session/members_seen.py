@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shardwise.errors import CatalogError, Error, Reason
 from shardwise.planner import Scope
-from shardwise.planner.scope_members import members_in, shards_of
+from shardwise.planner.scopes.members import members_in, shards_of
 
 if TYPE_CHECKING:
     from shardwise.session.cluster import Cluster

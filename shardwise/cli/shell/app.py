@@ -18,7 +18,7 @@ from shardwise.cli.shell.history import PrivateHistory, history_path
 from shardwise.cli.shell.prompting import session
 from shardwise.cli.shell.shell import Shell
 from shardwise.cli.terminal import one_line
-from shardwise.planner.scope import Scope
+from shardwise.planner.scopes.scope import Scope
 
 _RC: Final = Path("shardwise/shellrc")
 

@@ -20,7 +20,7 @@ from shardwise.dbapi.statements.text import last_position, position_of, tokens_a
 from shardwise.errors import ProgrammingError, Reason, SQLSyntaxError
 from shardwise.executor.guard import Guard
 from shardwise.options import Options
-from shardwise.planner.scope import SHARD
+from shardwise.planner.scopes.scope import SHARD
 
 if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection

@@ -36,12 +36,12 @@ from shardwise.planner.bind.order import is_order_by_all, place, sort_key
 from shardwise.planner.bind.scope import NO_FROM, FromItem, Named, Relation, Scope, unique_names
 from shardwise.planner.bind.select import bind_select
 from shardwise.planner.bind.unmodelled import Unmodelled
+from shardwise.planner.caching.observed import Scoped
 from shardwise.planner.context import Context
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.dialects import DUCKDB, Dialect
-from shardwise.planner.observed import Scoped
 from shardwise.planner.parameters import Parameters, literal_of
-from shardwise.planner.scope_values import Value
+from shardwise.planner.scopes.values import Value
 
 LocalTables = Mapping[str, tuple[Output, ...] | View]
 

@@ -30,11 +30,11 @@ from shardwise.errors import Position, Reason, Unplannable
 from shardwise.plan.nodes import Empty, Fence, Filter, Item, Join, Node, Project, Scan
 from shardwise.plan.route import Note, Route
 from shardwise.plan.tree import column, subplan
-from shardwise.planner.coverage import ByKey, ByParent, ByShard, Refused, coverage
-from shardwise.planner.observed import Scoped
-from shardwise.planner.scope import ScopeKey
-from shardwise.planner.scope_slots import slots_in, visible_shards
-from shardwise.planner.scope_values import Value
+from shardwise.planner.caching.observed import Scoped
+from shardwise.planner.scopes.coverage import ByKey, ByParent, ByShard, Refused, coverage
+from shardwise.planner.scopes.scope import ScopeKey
+from shardwise.planner.scopes.slots import slots_in, visible_shards
+from shardwise.planner.scopes.values import Value
 
 if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder

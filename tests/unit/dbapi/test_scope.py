@@ -17,7 +17,7 @@ import shardwise
 from shardwise.catalog import parse
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, SQLSyntaxError
 from shardwise.planner import Context, Planner, scope_of
-from shardwise.planner.scope import Scope
+from shardwise.planner.scopes.scope import Scope
 from tests.unit import tenants
 
 COUNT = "SELECT count(*) FROM orders"

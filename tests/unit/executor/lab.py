@@ -15,9 +15,9 @@ from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.describe import Describer
 from shardwise.executor.merge import DuckDBMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
-from shardwise.executor.processes import WorkerProcesses
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
+from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
 from shardwise.plan.nodes import OneRow
 from shardwise.plan.route import Route

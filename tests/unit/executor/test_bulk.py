@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 from shardwise.errors import DataError, ShardUnavailable
-from shardwise.executor import bulk
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.sqlite import SQLiteBackend, SQLiteSource
 from shardwise.executor.backends.sqlite import file as sqlite_file
-from shardwise.executor.processes import WorkerProcesses
+from shardwise.executor.workers import bulk
+from shardwise.executor.workers.processes import WorkerProcesses
 
 pytest.importorskip("adbc_driver_sqlite")
 

@@ -16,8 +16,8 @@ import pytest
 
 import shardwise
 from shardwise.dbapi import Cluster
-from shardwise.executor import processes as module
-from shardwise.executor.processes import WorkerLost, WorkerProcess, WorkerProcesses
+from shardwise.executor.workers import processes as module
+from shardwise.executor.workers.processes import WorkerLost, WorkerProcess, WorkerProcesses
 
 pytestmark = [
     pytest.mark.slow,

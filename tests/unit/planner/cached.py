@@ -12,7 +12,7 @@ from shardwise.errors import Error, InternalError
 from shardwise.options import Options
 from shardwise.plan.run import Plan
 from shardwise.planner import Context, PlanCache, Planner
-from shardwise.planner.lift import cut
+from shardwise.planner.caching.lift import cut
 
 Essence = tuple[Any, ...]
 

@@ -14,8 +14,8 @@ from shardwise.catalog import parse
 from shardwise.errors import ProgrammingError, SQLSyntaxError, Unplannable
 from shardwise.options import Options
 from shardwise.planner import OPTIONAL, Context, PlanCache, Planner, scope_of
-from shardwise.planner.cache import masked
-from shardwise.planner.lift import cut
+from shardwise.planner.caching.cache import masked
+from shardwise.planner.caching.lift import cut
 from tests.golden.cases import HERE, files
 from tests.unit.planner.cached import Twins, essence, with_other_literals
 from tests.unit.planner.trees import LETTERS

@@ -16,8 +16,8 @@ from shardwise.executor import lite
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.file import FileConnection, Rows
 from shardwise.executor.backends.sqlite.tables import columns_of
-from shardwise.executor.bulk_job import BulkJob
 from shardwise.executor.cells import Decoder, Misfit, MisfitError, decoder
+from shardwise.executor.workers.bulk_job import BulkJob
 
 _T = TypeVar("_T")
 

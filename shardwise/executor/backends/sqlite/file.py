@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from shardwise.errors import NotSupportedError
 from shardwise.executor import lite
-from shardwise.executor.bulk_job import BulkJob
 from shardwise.executor.cells import Misfit, MisfitError, kind_of
+from shardwise.executor.workers.bulk_job import BulkJob
 
 _T = TypeVar("_T")
 _BULK_BYTES_MIN = 8 << 20

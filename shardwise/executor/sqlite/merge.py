@@ -31,10 +31,10 @@ from shardwise.errors import Cancelled, DataError
 from shardwise.executor import lite
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.connection import bound
-from shardwise.executor.rows import Row
-from shardwise.executor.rows_arrow import table_of
+from shardwise.executor.sqlite.arrow import table_of
+from shardwise.executor.sqlite.rows import Row
+from shardwise.executor.sqlite.translate import translate
 from shardwise.executor.stream import Stream
-from shardwise.executor.translate_sqlite import translate
 from shardwise.options import Options
 from shardwise.plan.run import Merge, Shape
 

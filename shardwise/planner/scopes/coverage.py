@@ -26,9 +26,9 @@ from shardwise.catalog.model import (
     Table,
 )
 from shardwise.planner.distribution import global_keys
-from shardwise.planner.scope import Scope, ScopeKey
-from shardwise.planner.scope_members import members_in, shards_of
-from shardwise.planner.scope_values import Value, fitted, key_column
+from shardwise.planner.scopes.members import members_in, shards_of
+from shardwise.planner.scopes.scope import Scope, ScopeKey
+from shardwise.planner.scopes.values import Value, fitted, key_column
 
 
 @dataclass(frozen=True, slots=True)

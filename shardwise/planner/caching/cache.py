@@ -26,13 +26,13 @@ from shardwise.options import Options
 from shardwise.plan.holes import Written
 from shardwise.plan.kinds import Kind, kinds_of
 from shardwise.plan.run import Plan
+from shardwise.planner.caching.lift import Cut, cut, lift, numbered
+from shardwise.planner.caching.template import Template
 from shardwise.planner.context import Context
 from shardwise.planner.dialects import query_dialect
-from shardwise.planner.lift import Cut, cut, lift, numbered
 from shardwise.planner.parameters import Given
 from shardwise.planner.parse import parse
-from shardwise.planner.scope import Scope
-from shardwise.planner.template import Template
+from shardwise.planner.scopes.scope import Scope
 
 if TYPE_CHECKING:
     from shardwise.planner.planner import Statement

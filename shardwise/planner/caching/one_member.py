@@ -25,9 +25,9 @@ from shardwise.plan.nodes import Gather, Node, Scan
 from shardwise.plan.route import Route
 from shardwise.plan.run import Plan
 from shardwise.plan.tree import rewrite, walk
+from shardwise.planner.caching.observed import Naming, Observed, Values
+from shardwise.planner.caching.one_value import one_value
 from shardwise.planner.members import check_types, members_named, named_by
-from shardwise.planner.observed import Naming, Observed, Values
-from shardwise.planner.one_value import one_value
 
 Members = frozenset[str]
 Namer = Callable[[Values], Members | None]

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from shardwise.executor.bulk_job import BulkJob, BulkReply
 from shardwise.executor.cells import Kind, Misfit, kind_of
+from shardwise.executor.workers.bulk_job import BulkJob, BulkReply
 
 BATCH_ROWS = 65_536
 _FIRST = {"integer": "0", "real": "0.0", "text": "''", "blob": "x''"}

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from shardwise.catalog.sqlite_types import affinity
 from shardwise.errors import DataError
-from shardwise.executor.rows import Row
+from shardwise.executor.sqlite.rows import Row
 
 _TYPES: Final = {
     "INTEGER": (pa.int64(), int),

@@ -24,9 +24,9 @@ import pyarrow as pa
 
 from shardwise.errors import OperationalError, ShardUnavailable
 from shardwise.executor.backends.base import Columns, SourceConnection
-from shardwise.executor.bulk_job import BulkJob, BulkReply, EndBulk, NextBatch
 from shardwise.executor.cells import Misfit, MisfitError
-from shardwise.executor.processes import WorkerLost, WorkerProcess, WorkerProcesses
+from shardwise.executor.workers.bulk_job import BulkJob, BulkReply, EndBulk, NextBatch
+from shardwise.executor.workers.processes import WorkerLost, WorkerProcess, WorkerProcesses
 
 LARGE_ROWS = 32_768
 _START_WITHIN_S = 1.0

@@ -17,9 +17,9 @@ import pyarrow as pa
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.connection import bound
 from shardwise.executor.conform import Reads
-from shardwise.executor.offload import Answered, Job, Reply, Task
-from shardwise.executor.processes import WorkerLost, WorkerProcess, WorkerProcesses
 from shardwise.executor.reading import Reader, Reading
+from shardwise.executor.workers.offload import Answered, Job, Reply, Task
+from shardwise.executor.workers.processes import WorkerLost, WorkerProcess, WorkerProcesses
 from shardwise.plan.run import Batch, Request
 
 SOURCE = "worker processes"

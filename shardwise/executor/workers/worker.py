@@ -8,9 +8,9 @@ import threading
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
-from shardwise.executor.bulk_job import BulkJob, BulkReply, EndBulk, NextBatch
-from shardwise.executor.bulk_worker import Bulk
-from shardwise.executor.offload import Doing, Job, Reply
+from shardwise.executor.workers.bulk_job import BulkJob, BulkReply, EndBulk, NextBatch
+from shardwise.executor.workers.bulk_worker import Bulk
+from shardwise.executor.workers.offload import Doing, Job, Reply
 
 
 def main(fd: int) -> None:

@@ -6,11 +6,11 @@ from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Sharded, Table
 from shardwise.catalog.shardings import SlotSet
-from shardwise.planner.coverage import ByKey, coverage
 from shardwise.planner.parameters import literal_of
 from shardwise.planner.prune import slots_of
-from shardwise.planner.scope import Scope
-from shardwise.planner.scope_members import members_in, shards_of
+from shardwise.planner.scopes.coverage import ByKey, coverage
+from shardwise.planner.scopes.members import members_in, shards_of
+from shardwise.planner.scopes.scope import Scope
 
 _REL = "scoped"
 

@@ -21,8 +21,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-_PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
-_START = "from shardwise.executor.worker import main; main({fd})"
+_PACKAGE_ROOT = str(Path(__file__).resolve().parents[3])
+_START = "from shardwise.executor.workers.worker import main; main({fd})"
 _END_WITHIN_S = 2.0
 
 

@@ -23,11 +23,11 @@ from shardwise.executor import lite
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.connection import bound
 from shardwise.executor.describe import HIDDEN_COLUMNS
-from shardwise.executor.direct_sqlite import SQLiteDirect
-from shardwise.executor.merge_sqlite import declared
 from shardwise.executor.reading import Reader
-from shardwise.executor.rows import Row, RowBatch
-from shardwise.executor.translate_sqlite import translate
+from shardwise.executor.sqlite.direct import SQLiteDirect
+from shardwise.executor.sqlite.merge import declared
+from shardwise.executor.sqlite.rows import Row, RowBatch
+from shardwise.executor.sqlite.translate import translate
 from shardwise.plan.run import Fragment, Request, Shape
 
 Params = Mapping[str, Any] | Sequence[Any]

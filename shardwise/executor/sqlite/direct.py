@@ -10,8 +10,8 @@ import pyarrow as pa
 from shardwise.executor.backends.base import Columns, MissingSource, SourceConnection
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import Located, Reader
-from shardwise.executor.rows import Row, RowBatch, size_of
-from shardwise.executor.rows_arrow import table_of
+from shardwise.executor.sqlite.arrow import table_of
+from shardwise.executor.sqlite.rows import Row, RowBatch, size_of
 from shardwise.plan.run import Request
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from shardwise.planner.scope_values import Value
+from shardwise.planner.scopes.values import Value
 
 SHARD: Final = "shard"
 """The name that stands for shards instead of a key."""

@@ -16,10 +16,10 @@ from sqlglot import exp
 from shardwise.catalog.checker import did_you_mean
 from shardwise.catalog.model import Catalog, Sharded, Table
 from shardwise.errors import ProgrammingError, Reason
-from shardwise.planner.coverage import Refused, coverage
-from shardwise.planner.scope import EVERYTHING, SHARD, Scope, ScopeKey
-from shardwise.planner.scope_slots import visible_shards
-from shardwise.planner.scope_values import plain
+from shardwise.planner.scopes.coverage import Refused, coverage
+from shardwise.planner.scopes.scope import EVERYTHING, SHARD, Scope, ScopeKey
+from shardwise.planner.scopes.slots import visible_shards
+from shardwise.planner.scopes.values import plain
 
 
 def scope_of(

@@ -23,16 +23,16 @@ from shardwise.plan.holes import Written, index_of
 from shardwise.plan.nodes import ColumnId, Gather, Node, Output, Scan
 from shardwise.plan.run import Expected, Plan
 from shardwise.plan.tree import rewrite, walk
+from shardwise.planner.caching.observed import Origin, Pruning, Scoped, Values
+from shardwise.planner.caching.one_member import Members, Moved, Namer, OneMember, namer, one_member
+from shardwise.planner.caching.one_value import one_value
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution import Analysis, Split
-from shardwise.planner.observed import Origin, Pruning, Scoped, Values
-from shardwise.planner.one_member import Members, Moved, Namer, OneMember, namer, one_member
-from shardwise.planner.one_value import one_value
 from shardwise.planner.parameters import Given, with_constants
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import on_slots, slots_left, telling
-from shardwise.planner.scope import EVERYTHING, Scope
-from shardwise.planner.scope_values import fitted
+from shardwise.planner.scopes.scope import EVERYTHING, Scope
+from shardwise.planner.scopes.values import fitted
 
 Expects = Callable[[str], tuple[Expected, ...]]
 

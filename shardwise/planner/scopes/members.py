@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from shardwise.catalog.model import Catalog, Column, Sharded, Sharding, Table
 from shardwise.catalog.shardings import key_text
 from shardwise.catalog.templates import Template
-from shardwise.planner.scope import Scope, ScopeKey
-from shardwise.planner.scope_values import Value, fitted, key_column
+from shardwise.planner.scopes.scope import Scope, ScopeKey
+from shardwise.planner.scopes.values import Value, fitted, key_column
 
 
 def directory_key(catalog: Catalog, sharding: Sharding) -> tuple[Table, Column] | None:

@@ -1,0 +1,1 @@
+"""Worker processes: reading in Python that must not hold up everything else that runs in this one."""

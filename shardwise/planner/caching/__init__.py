@@ -1,0 +1,1 @@
+"""Plans that are kept for the same statement with other values."""

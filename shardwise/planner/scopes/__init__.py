@@ -1,0 +1,1 @@
+"""What a connection may see, and what that means for each table."""
