@@ -14,12 +14,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from shardwise.errors import Cancelled
+from shardwise.errors import Cancelled, Error, InterfaceError
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
@@ -119,14 +120,14 @@ class Fetcher:
         """A new feed of the fragment; threads begin to fill it."""
         requests = self._reader.requests(fragment) if schema is None else self._requests(fragment)
         feed = Feed(schema, columns, requests, threading.Condition(self._lock))
-        with self._lock:
+        with self._for_the_merge():
             self._feeds.append(feed)
             self._kick()
         return feed
 
     def next(self, feed: Feed) -> Batch | None:
         """The feed's next batch, None at its end. Waits; raises what stopped the statement."""
-        with self._lock:
+        with self._for_the_merge():
             while not feed.queue:
                 self._guard.check()
                 if self._is_stopped:
@@ -141,6 +142,17 @@ class Fetcher:
             feed.bytes -= batch.nbytes
             self._kick()
             return batch
+
+    @contextmanager
+    def _for_the_merge(self) -> Iterator[None]:
+        """Holds the lock. What is raised is the statement's error: through an engine comes its text alone."""
+        try:
+            with self._lock:
+                yield
+        except Error as error:
+            if not self._is_stopped:
+                self._guard.stop(error)
+            raise
 
     def settle(self) -> None:
         """Waits until each shard that can be asked now has answered; raises what stopped the statement."""
@@ -194,12 +206,24 @@ class Fetcher:
     # -- threads ------------------------------------------------------------------------------
 
     def _kick(self) -> None:
-        """Has one more thread look for work, if there is some and a thread may be had. Holds the lock."""
+        """As `_has_kicked`; raises InterfaceError once the cluster is closed."""
+        if not self._has_kicked():
+            raise InterfaceError("the cluster is closed")
+
+    def _has_kicked(self) -> bool:
+        """Has one more thread look for work, if there is some and a thread may be had. Holds the lock.
+
+        False once the cluster is closed, when there are no more threads: one that works already goes on with
+        what it has, and ends as it would have.
+        """
         if self._is_stopped or self._threads >= self._threads_max:
-            return
-        if any(feed.has_work for feed in self._feeds):
-            self._workers.submit(self._work)
-            self._threads += 1
+            return True
+        if not any(feed.has_work for feed in self._feeds):
+            return True
+        if not self._workers.resubmit(self._work):
+            return False
+        self._threads += 1
+        return True
 
     def _work(self) -> None:
         """A thread's life: works while there is some, and never waits for any."""
@@ -210,7 +234,7 @@ class Fetcher:
                     self._threads -= 1
                     self._ended.notify_all()
                     return
-                self._kick()
+                self._has_kicked()
             feed, reading = job
             try:
                 if reading is None:
@@ -267,7 +291,7 @@ class Fetcher:
             feed.pending = None
             reading = self._reading(request, feed)
             feed.readings.add(reading)
-            self._kick()
+            self._has_kicked()
         return reading
 
     def _requests(self, fragment: str) -> Iterator[Request | Chunk]:
@@ -291,7 +315,7 @@ class Fetcher:
     def _unblocked(self, feed: Feed) -> None:
         with self._lock:
             feed.is_blocked = False
-            self._kick()
+            self._has_kicked()
 
     def _read(self, feed: Feed, reading: AnyReading) -> None:
         """Reads until the request's end, or until it must be parked."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from shardwise.errors import (
     DataError,
     DeadlineExceeded,
     Error,
+    InterfaceError,
     OperationalError,
     Reason,
     ShardUnavailable,
@@ -310,6 +311,25 @@ def _close(lab: Lab) -> float:
     seconds = time.perf_counter() - started
     result.close()
     return seconds
+
+
+@pytest.mark.parametrize("after_", [0, 1, 2, 3])
+def test_a_cluster_that_is_closed_meanwhile(lab: Lab, monkeypatch: pytest.MonkeyPatch, after_: int) -> None:
+    """No more threads can be had: the statement ends with our error, and closing it waits for nothing."""
+    resubmit, left = lab.workers.resubmit, [after_]
+
+    def limited(work: Callable[[], None]) -> bool:
+        left[0] -= 1
+        return left[0] >= 0 and resubmit(work)
+
+    plan = merged(
+        "SELECT * FROM f1 UNION ALL SELECT * FROM f2",
+        lab.fragment("f1", "SELECT range AS id FROM range(600000)"),
+        lab.fragment("f2", "SELECT range AS id FROM range(600000)"),
+    )
+    monkeypatch.setattr(lab.workers, "resubmit", limited)
+    with pytest.raises(InterfaceError, match="the cluster is closed"), lab.execute(plan) as result:
+        result.fetchall()
 
 
 def test_a_result_that_is_dropped_is_closed(lab: Lab) -> None:
