@@ -298,6 +298,10 @@ class Catalog:
             return None
         return next((family for family in self._open_families if family.value_of(source) is not None), None)
 
+    def _has_source(self, name: str) -> bool:
+        """Whether there is a source of that name; a member of an open family is not made for it."""
+        return self.open_family_of(name) is not None or self.find_source(name) is not None
+
     def source_url(self, name: str) -> str | None:
         """The URL of a source, its path in one form; quicker than making a member of a family for it."""
         found = self._sources.get(name)
@@ -368,7 +372,7 @@ class Catalog:
             found = self._shards.get(name)
             families = (family.find(name) for family in self._shard_families)
             found = found or next((each for each in families if each), None)
-            if found is None and self.shard_on(name) is None and self.find_source(name):
+            if found is None and self.shard_on(name) is None and self._has_source(name):
                 found = Shard(name=name, source=name)
             if self._open_families and name not in self._sources:
                 return found

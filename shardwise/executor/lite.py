@@ -42,7 +42,7 @@ def open_file(path: str, *, immutable: bool = False) -> sqlite3.Connection:
     a lock (SQLITE_BUSY at once), for it could not be interrupted then. `immutable` is the caller's word that
     nobody writes to the file: no locks, no files beside it.
     """
-    whole = quote(os.fsencode(Path(path).absolute()))
+    whole = quote(os.fsencode(path if path.startswith("/") else Path(path).absolute()))
     uri = f"file://{whole}?mode=ro{'&immutable=1' if immutable else ''}"
     con = _connect(uri)
     try:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 
 from shardwise.errors import Error, InternalError, OperationalError
-from shardwise.executor.backends.base import Columns, MissingSource, SourceConnection
+from shardwise.executor.backends.base import Columns, Location, MissingSource, SourceConnection
 from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
@@ -61,6 +61,7 @@ class Reader:
         self.time_zone = time_zone
         self._statistics: dict[str, dict[str, ShardStats]] = {}
         self._filled: dict[str, dict[str, Gaps]] = {}
+        self._locations: dict[str, Location] = {}
         self._run = run
         self._lock = threading.Lock()
 
@@ -80,7 +81,15 @@ class Reader:
 
     def is_light(self, request: Request) -> bool:
         """Whether a worker process can do it: its source is a file that is opened and read in an instant."""
-        return self.pool.location(request.source).scheme in LIGHT
+        location = self.pool.location(request.source)
+        is_light = location.scheme in LIGHT
+        if is_light:
+            self._locations[request.source] = location
+        return is_light
+
+    def location(self, request: Request) -> Location:
+        """Where a light request's source is; found once, in `is_light`, and asked for once in the end."""
+        return self._locations.pop(request.source, None) or self.pool.location(request.source)
 
     def empty(self, request: Request) -> Empty | None:
         """What answers for a member that is missing; None where its source must be there."""

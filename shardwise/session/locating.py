@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from shardwise.catalog.model import Catalog, SourceFamily
+from shardwise.catalog.model import Catalog, Source, SourceFamily
 from shardwise.catalog.templates import Template
 from shardwise.errors import CatalogError
 from shardwise.executor.backends.base import Family, Location
@@ -39,7 +39,7 @@ class Locator:
             source=name,
             url=source.location(self._directory) or source.url,
             options=source.options,
-            password=self._password(name),
+            password=self._password(source),
             family=self._family(family) if family else None,
         )
 
@@ -52,10 +52,10 @@ class Locator:
             )
         return self._families[family.name]
 
-    def _password(self, name: str) -> str | None:
+    def _password(self, source: Source) -> str | None:
         secrets = self._secrets
-        given = secrets(name) if callable(secrets) else (secrets or {}).get(name)
-        secret = self._catalog.source(name).password
+        given = secrets(source.name) if callable(secrets) else (secrets or {}).get(source.name)
+        secret = source.password
         if given is not None or secret is None:
             return given
         if secret.env is not None:

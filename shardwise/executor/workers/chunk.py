@@ -179,7 +179,7 @@ class ChunkReading:
                 for _, declared, _ in table.columns:
                     if declared not in types:
                         types[declared] = reader.normal_type(declared)
-            location = reader.pool.location(request.source)
+            location = reader.location(request)
             tasks.append(Task(location, request.sql, bound(request.params), tables, request.shard))
         return Job(tasks=tuple(tasks), columns=self._columns, types=types, time_zone=reader.time_zone)
 
