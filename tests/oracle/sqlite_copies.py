@@ -11,6 +11,8 @@ import sqlite3
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -57,7 +59,17 @@ def _reads(con: sqlite3.Connection, view: str) -> bool:
 
 
 def _copy(path: Path, con: sqlite3.Connection, kept: set[str]) -> None:
-    """All tables of a DuckDB file that belong to the logical tables `kept`."""
+    """All tables of a DuckDB file that belong to the logical tables `kept`.
+
+    Of a copy of the file: other tests of this process may have it open, with settings of their own.
+    """
+    with TemporaryDirectory() as folder:
+        for file in path.parent.glob(f"{path.name}*"):
+            copyfile(file, Path(folder) / file.name)
+        _copy_tables(Path(folder) / path.name, con, kept)
+
+
+def _copy_tables(path: Path, con: sqlite3.Connection, kept: set[str]) -> None:
     with duckdb.connect(str(path), read_only=True) as duck:
         names = [row[0] for row in duck.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
         con.execute("BEGIN")

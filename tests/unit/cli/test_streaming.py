@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -55,7 +56,8 @@ def test_memory_does_not_grow_with_the_result(imported: Path, form: str) -> None
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "tsv", "arrow", "table"])
 def test_a_closed_pipe_ends_quietly(imported: Path, form: str) -> None:
-    command = f"{sys.executable} -m shardwise query '{SQL.format(n=500)}' -f {form} | head -c 1000 | wc -c"
+    python = shlex.quote(sys.executable)
+    command = f"{python} -m shardwise query '{SQL.format(n=500)}' -f {form} | head -c 1000 | wc -c"
     command = command.replace("' and some more text '", "'\"'\"' and some more text '\"'\"'")
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
