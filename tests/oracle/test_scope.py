@@ -111,6 +111,9 @@ def scoped(stage: Stage) -> Iterator[Scoped]:
     found.close()
 
 
+TIED = {"forty:389": (2,)}
+"""By case: the positions that are determined where groups of a scope tie and a LIMIT cuts between them."""
+
 # Each case meets each scope on some size, and each size each scope with some case.
 TURNS = [
     pytest.param(
@@ -140,6 +143,14 @@ def test_answers_as_a_database_of_the_scopes_rows(
         if case.raises:
             return
         raise expected
+    if case.id in TIED:
+        actual, expected = (_only(answer, TIED[case.id]) for answer in (actual, expected))
     check = same_count if case.any else None
     problem = difference(actual, expected, ordered=case.ordered, order_keys=case.order_keys, check=check)
     report(problem, case.sql, shards, grain, actual, expected, f", scope: {name}")
+
+
+def _only(answer: Answer, positions: tuple[int, ...]) -> Answer:
+    """Names and types whole, of the rows only these columns' values."""
+    rows = [tuple(v if i in positions else None for i, v in enumerate(row, 1)) for row in answer.rows]
+    return Answer(answer.names, answer.types, rows)
