@@ -147,7 +147,8 @@ class KnownTables:
             if good.issuperset(expected.columns) and expected.absence is None:
                 continue
             gap = self._gap(known, connection, request.shard, expected, normal)
-            good.update(c for c in expected.columns if c[0].casefold() not in gap.missing | gap.narrower)
+            if expected.table in known.types:  # else nothing was compared yet
+                good.update(c for c in expected.columns if c[0].casefold() not in gap.missing | gap.narrower)
             if gap != Gap():
                 gaps[expected.table] = gap.with_(gaps.get(expected.table, gap))
         return gaps
@@ -163,7 +164,7 @@ class KnownTables:
         types = self._types(known, connection, expected.table)
         if types:
             return self._compare(types, shard, expected, normal)
-        if types is None or expected.absence is None:
+        if expected.absence is None:
             return Gap()
         if expected.absence and connection.has_schema(expected.absence):
             raise OperationalError(
@@ -175,13 +176,14 @@ class KnownTables:
         return Gap(is_whole=True)
 
     @staticmethod
-    def _types(known: _Known, connection: _HasTables, table: str) -> Mapping[str, str] | None:
-        """The types of a table's columns; none if there is no such table, None if it does not answer."""
+    def _types(known: _Known, connection: _HasTables, table: str) -> Mapping[str, str]:
+        """The types of a table's columns; none if there is no such table.
+
+        Raises what the source says. A lock in the way, or a cancel, is not to pass for a table that is as it
+        should be: the request may succeed where this did not, and later ones would not ask again.
+        """
         if table not in known.types:
-            try:
-                columns = connection.columns(table)
-            except Exception:  # noqa: BLE001  the request meets it too, and says it with its own words
-                return None
+            columns = connection.columns(table)
             if not columns:
                 return {}
             known.types[table] = {name.casefold(): type_ for name, type_ in columns}

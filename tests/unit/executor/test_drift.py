@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from shardwise.errors import Error
+from shardwise.errors import Error, OperationalError
+from shardwise.executor.conform import KnownTables, suits
+from shardwise.plan.run import Expected, ExpectedColumn
 from tests.unit.executor.lab import Lab, whole
 
 
@@ -15,3 +21,29 @@ def test_a_type_that_a_function_does_not_take(lab: Lab, sql: str) -> None:
         result.fetchall()
     assert caught.value.shard == "s1"
     assert "shardwise catalog check" in str(caught.value.hint)
+
+
+def test_what_could_not_be_looked_at_is_not_taken_for_good() -> None:
+    """A lock or a cancel amid the look at a table: the error comes out, and the next request looks again."""
+
+    class Connection:
+        fails = True
+
+        def version(self) -> object:
+            return 1
+
+        def columns(self, table: str) -> tuple[tuple[str, str], ...]:
+            if self.fails:
+                raise sqlite3.OperationalError("interrupted")
+            return (("n", "VARCHAR"),)
+
+        def has_schema(self, name: str) -> bool:
+            return True
+
+    tables, connection = KnownTables(suits), Connection()
+    request: Any = SimpleNamespace(shard="s0", expects=(Expected("t", (ExpectedColumn("n", "INTEGER"),)),))
+    with pytest.raises(sqlite3.OperationalError):
+        tables.check(connection, request, str)
+    connection.fails = False
+    with pytest.raises(OperationalError, match="VARCHAR"):
+        tables.check(connection, request, str)
