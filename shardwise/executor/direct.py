@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from shardwise.executor import duck
-from shardwise.executor.backends.base import MissingSource, SourceConnection
+from shardwise.executor.backends.base import SourceConnection
 from shardwise.executor.conform import Conform, drift, widens
+from shardwise.executor.one_shard import OneShard
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import BATCH_ROWS, Located, Reader
 from shardwise.executor.workers.bulk import Growing, growing
+from shardwise.plan.gaps import Gap
 from shardwise.plan.run import Request
 
 
-class Direct:
+class Direct(OneShard):
     """A `Merging` without merge. The source is opened at once, its statement runs when rows are asked for
     (which is tuples or Arrow, and not the same to the driver): `begin` has it only bound.
 
@@ -33,17 +34,10 @@ class Direct:
         arrow_type: Callable[[str], pa.DataType | None],
     ) -> None:
         self.columns = columns
-        self._reader = reader
-        self.request = request
         self._arrow_type = arrow_type
-        self._last = time.perf_counter()
-        self._is_started = self._is_over = False
         self._texts = [i for i, (_, type_) in enumerate(columns) if type_ in ("VARCHAR", "BLOB", "JSON")]
-        self.lease: Lease | None = None
-        self._connection: SourceConnection | None = None
         self._growing: Growing | None = None
-        with Located(self):
-            self._open()
+        super().__init__(reader, request)
 
     @property
     def is_plain(self) -> bool:
@@ -69,48 +63,18 @@ class Direct:
     def interrupt(self) -> None:
         if self._growing is not None:
             self._growing.interrupt()
-        connection = self._connection
-        if connection is not None:
-            connection.interrupt()
+        super().interrupt()
 
     def close(self) -> None:
-        self._finish()
-        connection, lease, grown = self._connection, self.lease, self._growing
-        self._connection = self.lease = self._growing = None
+        grown, self._growing = self._growing, None
         if grown is not None:
             grown.close()
-        if connection is not None:
-            connection.close()
-        if lease is not None:
-            lease.release()
+        super().close()
 
     # -- inside -------------------------------------------------------------------------------
 
-    def _open(self) -> None:
-        reader, request = self._reader, self.request
-        try:
-            self.lease = reader.pool.lease(request.source)
-        except MissingSource:
-            empty = reader.empty(request)
-            if empty is None:
-                raise
-            self._connection = empty.connection
-            self.request = request._replace(sql=empty.sql, params=empty.params)
-            return
-        try:
-            self._connection = self.lease.connect(reader.time_zone)
-            # It may wait for another's lock, and there is no result yet that would be interrupted.
-            forget = reader.guard.on_stop(self._connection.interrupt)
-            try:
-                gaps = self.lease.tables.check(self._connection, request, reader.normal_type)
-            finally:
-                forget()
-            self.request = request._replace(sql=reader.text(request, gaps)) if gaps else request
-        except BaseException:
-            if self._connection is not None:
-                self._connection.close()
-            self.lease.release()
-            raise
+    def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
+        return lease.tables.check(connection, self.request, self._reader.normal_type)
 
     def _fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         connection = self._connection
@@ -179,15 +143,6 @@ class Direct:
         for i in self._texts:
             size += sum(len(value) for row in rows if (value := row[i]) is not None)
         return size
-
-    def _finish(self) -> None:
-        if not self._is_over:
-            self._is_over = True
-            self._reader.finish(self.request, self._elapsed())
-
-    def _elapsed(self) -> float:
-        last, self._last = self._last, time.perf_counter()
-        return self._last - last
 
 
 class _Counted(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from shardwise.catalog.sqlite_types import affinity
+from shardwise.errors import InternalError
 from shardwise.executor import lite
 from shardwise.executor.backends.base import SourceConnection
 from shardwise.executor.conform import drift, missing
@@ -66,7 +67,7 @@ def _compare(connection: SourceConnection, shard: str, expected: Expected) -> Ga
     if not names:
         return Gap(frozenset(lacking))
     collations = _collations(connection, expected.table, names)
-    for column, theirs in zip(there, collations, strict=False):
+    for column, theirs in zip(there, collations, strict=True):
         _, ours = _declared(column)
         if theirs != ours:
             raise drift(shard, column.name, f"COLLATE {theirs}", f"COLLATE {ours}", table=expected.table)
@@ -87,4 +88,4 @@ def _collations(connection: SourceConnection, table: str, names: list[str]) -> l
         found = _KEYS.fullmatch(str(row[5])) if row[1] == "SorterOpen" else None
         if found is not None:
             return [_BINARY.get(word.lstrip("-"), word.lstrip("-").upper()) for word in found[1].split(",")]
-    return []
+    raise InternalError(f"SQLite does not tell the collations of {table}")
