@@ -87,6 +87,9 @@ SCHEMALESS = frozenset({"sqlite", "parquet"})
 PARTITIONS_MAX = 20_000
 """More than that on one shard are not there: an INTERVAL without bounds would list 9,999 years."""
 
+DIALECTS_MAX = 20_000
+"""How many shards' dialects are remembered."""
+
 _T = TypeVar("_T")
 
 
@@ -332,6 +335,8 @@ class Catalog:
             return next(iter(self.dialects))
         found = self._shard_dialects.get(shard)
         if found is None:
+            if len(self._shard_dialects) >= DIALECTS_MAX:  # of an open family any name may be asked for
+                self._shard_dialects.clear()
             found = self._shard_dialects[shard] = self.dialect_of(self.source_of(shard))
         return found
 

@@ -384,3 +384,18 @@ def test_each_source_has_a_dialect_families_without_being_made():
     assert catalog._source_cache.keys().isdisjoint(wanted)
     assert [catalog.dialect_of_shard(name) for name in ("m3", "f11", "d")] == ["sqlite", "sqlite", "duckdb"]
     assert parse("CREATE CATALOG x DIALECT duckdb;").dialects == {"duckdb"}
+
+
+def test_names_that_anyone_may_ask_for_are_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service asks for whatever tenant it is told; the catalog lives as long as the service."""
+    monkeypatch.setattr("shardwise.catalog.model.DIALECTS_MAX", 100)
+    catalog = parse(
+        "CREATE SOURCE main URL 'duckdb:///main.duckdb';\n"
+        "CREATE SOURCE file_{tenant} FOR EACH tenant URL 'sqlite:///{tenant}.db';\n"
+        "CREATE SHARDING by_file USING DIRECTORY AS tenant ON file_{tenant};"
+    )
+    for number in range(250):
+        assert catalog.dialect_of_shard(f"file_t{number}") == "sqlite"
+        assert catalog.dialect_of_shard("main") == "duckdb"
+    kept = [each for each in catalog.__dict__.values() if isinstance(each, dict) and len(each) > 100]
+    assert kept == []
