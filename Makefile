@@ -20,12 +20,13 @@ STAMP15 := $(VENV15)/.installed-$(HERE)
 JOBS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help demo test unit check format accept bench docs lock clean install test-duckdb15
+.PHONY: help demo test unit check format accept bench docs lock clean install test-duckdb15 servers
 
 help:
 	@echo 'make demo           a four-shard shop cluster, some questions and their plans'
 	@echo 'make test           all tests (minutes)'
 	@echo 'make unit           unit and golden tests (within half a minute)'
+	@echo 'make servers        install MariaDB and PostgreSQL by apt, for the tests that need them'
 	@echo 'make check          lint, format, types and layers'
 	@echo 'make format         let ruff put the code in order'
 	@echo 'make accept         rewrite the golden plans; read the diff before you commit it'
@@ -90,6 +91,17 @@ unit: $(STAMP_DEV)
 
 test-duckdb15: $(STAMP15)
 	@$(VENV15)/bin/python -m pytest -n $(JOBS) --maxprocesses 8 -m 'not duckdb2' tests/unit tests/oracle/test_pitfalls.py $(PYTEST_ARGS)
+
+# Debian's packages. What is there already is left as it is; apt-get needs root.
+servers:
+	@if command -v mariadbd >/dev/null && ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then \
+	  echo 'MariaDB and PostgreSQL are installed.'; \
+	else \
+	  if [ "$$(id -u)" = 0 ]; then as_root=''; else as_root=sudo; fi; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  $$as_root apt-get update -qq && \
+	  $$as_root apt-get install -qq -y --no-install-recommends mariadb-server-core mariadb-client-core postgresql; \
+	fi
 
 check: $(STAMP_DEV)
 	@$(PY) -m ruff check .

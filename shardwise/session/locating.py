@@ -41,6 +41,7 @@ class Locator:
             options=source.options,
             password=self._password(source),
             family=self._family(family) if family else None,
+            read_only=source.read_only,
         )
 
     def _family(self, family: SourceFamily) -> Family:

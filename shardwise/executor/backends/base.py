@@ -32,7 +32,7 @@ class Family(NamedTuple):
 class Location:
     """Where a source is: its name in the catalog, its URL with absolute paths, its `WITH` options.
 
-    `family` is set for a member of an open family.
+    `family` is set for a member of an open family, `read_only` where the catalog says READ ONLY.
     """
 
     source: str
@@ -40,6 +40,7 @@ class Location:
     options: Mapping[str, str] = field(default_factory=dict)
     password: str | None = field(default=None, repr=False)
     family: Family | None = None
+    read_only: bool = False
 
     @property
     def scheme(self) -> str:
