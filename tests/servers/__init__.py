@@ -15,8 +15,8 @@ Where the binaries are missing the test is skipped, saying what to install; with
 
 from __future__ import annotations
 
-from tests.servers.mariadb import mariadb
-from tests.servers.postgres import postgres
+from tests.servers.mariadb_server import mariadb
+from tests.servers.postgres_server import postgres
 from tests.servers.running import Server, stop_all
 
 __all__ = ["Server", "mariadb", "postgres", "stop_all"]

@@ -1,4 +1,4 @@
-"""A server as a process: started once for all workers of a test session, found by its file, stopped by pid."""
+"""A server as a process: started once for a test session, found by its file, stopped by its pid."""
 
 from __future__ import annotations
 
