@@ -15,6 +15,7 @@ from shardwise.catalog import Catalog
 from shardwise.dbapi.connection import Connection
 from shardwise.dbapi.cursor import Cursor
 from shardwise.dbapi.explanation import Explanation
+from shardwise.dbapi.paramstyle import checked
 from shardwise.dbapi.types import (
     BINARY,
     DATETIME,
@@ -39,19 +40,23 @@ def connect(
     scope: Mapping[str, Any] | None = None,
     pinned: bool = False,
     also_read: Iterable[str] = (),
+    paramstyle: str = "qmark",
     **options: Any,
 ) -> Connection:
     """A connection to a cluster of its own: `open` and `Cluster.connect` in one; closing it closes both.
 
+    With `paramstyle="format"` statements have `%s` and `%(name)s` for parameters, as PyMySQL's and psycopg's.
+
     A program that connects often should `open` once: pools and caches are the cluster's.
     """
+    style = checked(paramstyle)
     cluster = open(catalog, secrets=secrets, **options)
     try:
         found = cluster.scope_of(scope or {}, pinned=pinned, also_read=also_read)
     except BaseException:
         cluster.close()
         raise
-    return Connection(cluster, cluster.options, owns_cluster=True, scope=found)
+    return Connection(cluster, cluster.options, owns_cluster=True, scope=found, paramstyle=style)
 
 
 __all__ = [

@@ -14,6 +14,7 @@ from shardwise.dbapi.cursor import Cursor, Parameters
 from shardwise.dbapi.each import Each
 from shardwise.dbapi.explanation import Explanation
 from shardwise.dbapi.local_tables import LocalTables, check_hides_nothing
+from shardwise.dbapi.paramstyle import ParamStyle, checked, reading
 from shardwise.dbapi.statements import explain
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.options import Options
@@ -53,9 +54,11 @@ class Connection:
         *,
         owns_cluster: bool = False,
         scope: Scope = EVERYTHING,
+        paramstyle: str = "qmark",
     ) -> None:
         self.cluster = cluster
         self.options = options
+        self.paramstyle: ParamStyle = checked(paramstyle)
         self._scope = scope
         self._owns_cluster = owns_cluster
         self._is_closed = False
@@ -78,7 +81,8 @@ class Connection:
 
         `mode` is empty or names what EXPLAIN takes in parentheses: "analyze", "route", "steps", "shards".
         """
-        cursor = self.cursor().run(explain.of(sql, mode), params, options)
+        with reading(self.paramstyle, sql, params) as text:
+            cursor = self.cursor().run(explain.of(text, mode), params, options)
         names = [column.name for column in cursor.description or ()]
         return Explanation(columns=tuple(names), rows=tuple(cursor.fetchall()))
 
@@ -120,7 +124,7 @@ class Connection:
         self.check_open()
         self._check_not_pinned()
         scope = self.cluster.scope_of(keys, before=self._scope)
-        connection = Connection(self.cluster, self.options, scope=scope)
+        connection = Connection(self.cluster, self.options, scope=scope, paramstyle=self.paramstyle)
         connection.local_tables.inherit(self.local_tables)
         return connection
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.dbapi import html, statements, writers
 from shardwise.dbapi.files import new_file
+from shardwise.dbapi.paramstyle import reading
 from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, data_frame, need, progress_of
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
@@ -54,7 +55,8 @@ class Cursor:
     # -- running --------------------------------------------------------------------------
 
     def execute(self, sql: str, params: Parameters | None = None, **options: Any) -> Self:
-        """Runs one statement. `params` is a sequence for `?` or a mapping for `:name`.
+        """Runs one statement. `params` is a sequence for `?` or a mapping for `:name`; on a connection of
+        paramstyle "format" for `%s` and `%(name)s`.
 
         Returns, or raises, once each shard that is to be asked has begun to answer. An error in a row
         further on comes when that row is fetched.
@@ -65,7 +67,8 @@ class Cursor:
         """
         self._check_open()
         self._discard()
-        return self.run(statements.parse(_text(sql)), params, options)
+        with reading(self.connection.paramstyle, _text(sql), params) as text:
+            return self.run(statements.parse(text), params, options)
 
     def run(
         self, statement: statements.Statement, params: Parameters | None, options: Mapping[str, Any]

@@ -18,6 +18,9 @@ _OPERANDS: Final = frozenset(
 """After these a colon is no parameter's: a slice `l[1:n]`, a field `{'a': x}`, an alias `x: 1`."""
 
 
+_QUOTED: Final = frozenset({TokenType.IDENTIFIER, TokenType.STRING})
+
+
 def mended(tokens: list[Token]) -> list[Token]:
     """The tokens as sqlglot's parser reads them right."""
     return typed_literals(parameters(tokens))
@@ -30,6 +33,9 @@ def parameters(tokens: list[Token]) -> list[Token]:
     for i, token in enumerate(tokens):
         if _starts_name(tokens, i):
             numbered.append(_token(TokenType.PARAMETER, "$", token))
+            continue
+        if i and _starts_name(tokens, i - 1):  # a name may be a word of SQL: `:from`
+            numbered.append(_token(TokenType.VAR, token.text, token))
             continue
         if token.token_type not in (TokenType.PLACEHOLDER, TokenType.QDCOLON):
             numbered.append(token)
@@ -47,7 +53,8 @@ def _starts_name(tokens: list[Token], at: int) -> bool:
         return False
     name = tokens[at + 1]
     before = tokens[at - 1].token_type if at else None
-    return name.token_type is TokenType.VAR and name.start == tokens[at].end + 1 and before not in _OPERANDS
+    is_name = name.token_type not in _QUOTED and name.text.isidentifier()
+    return is_name and name.start == tokens[at].end + 1 and before not in _OPERANDS
 
 
 def typed_literals(tokens: list[Token]) -> list[Token]:

@@ -278,9 +278,10 @@ class Cluster:
         scope: Mapping[str, Any] | None = None,
         pinned: bool = False,
         also_read: Iterable[str] = (),
+        paramstyle: str = "qmark",
         **options: Any,
     ) -> Connection:
-        """A DB-API connection; `options` override the cluster's.
+        """A DB-API connection; `options` override the cluster's. `paramstyle` "format": parameters are `%s`.
 
         `scope` gives shard keys' values, by name, which all its statements are limited to. No statement can
         leave a `pinned` one; tables that it does not cover are refused, but for those of `also_read`.
@@ -288,7 +289,10 @@ class Cluster:
         self._check_open()
         # The DB-API is a layer above this one: not imported, but looked up.
         connection: Connection = import_module("shardwise.dbapi").Connection(
-            self, self.options, scope=self.scope_of(scope or {}, pinned=pinned, also_read=also_read)
+            self,
+            self.options,
+            scope=self.scope_of(scope or {}, pinned=pinned, also_read=also_read),
+            paramstyle=paramstyle,
         )
         connection.options = connection.options_with(options)
         return connection

@@ -89,7 +89,11 @@ def mended(tokens: list[Token]) -> list[Token]:
         elif kind is TokenType.VAR and token.text[0] == "$" and len(token.text) > 1:
             found += [_token(TokenType.PARAMETER, "$", token), _token(kind, token.text[1:], token)]
         elif kind is TokenType.COLON and _is_name_after(tokens, at):
-            found.append(_token(TokenType.PARAMETER, "$", token))
+            at += 1  # whatever word of SQL the name is
+            found += [
+                _token(TokenType.PARAMETER, "$", token),
+                _token(TokenType.VAR, tokens[at].text, tokens[at]),
+            ]
         else:
             found.append(token)
         at += 1

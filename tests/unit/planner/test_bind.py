@@ -432,6 +432,12 @@ def sent(sql: str, params: Any) -> tuple[str, dict[str, Any]]:
         ("k = $key", {"key": 4, "more": 5}, "a.k = $key", {"key": 4}),
         ("k = ?::INT", [4], "a.k = CAST($p1 AS INT)", {"p1": 4}),
         ("k IN (?, ?)", [2, 4], "a.k IN ($p1, $p2)", {"p1": 2, "p2": 4}),
+        (
+            "k = :from AND v > :not",
+            {"from": 4, "not": 3},
+            "a.k = $from AND a.v > $not",
+            {"from": 4, "not": 3},
+        ),
         ("k IN ?", [[2, 4]], "a.k IN ($p1_0, $p1_1)", {"p1_0": 2, "p1_1": 4}),
         ("k IN (?)", [(2, 4)], "a.k IN ($p1_0, $p1_1)", {"p1_0": 2, "p1_1": 4}),
         ("k IN $keys", {"keys": [2]}, "a.k IN ($keys_0)", {"keys_0": 2}),
