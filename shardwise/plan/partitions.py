@@ -24,12 +24,13 @@ from sqlglot import exp
 from shardwise.caching import cached_property
 from shardwise.catalog.model import Catalog, Column, SlotSet, Table
 from shardwise.catalog.templates import Template
-from shardwise.catalog.types import Family, type_family
+from shardwise.catalog.types import Family, read_type, type_family
 from shardwise.errors import InternalError
 from shardwise.plan.gaps import NO_GAPS, Gap, Gaps
 from shardwise.plan.nodes import Node, Scan
 from shardwise.plan.sql import sqlite
 from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier, name_text
+from shardwise.plan.sql.servers import MYSQL, POSTGRES, Printer
 from shardwise.plan.sql.sources import MARK, RAW
 from shardwise.plan.sql.text import text_of
 from shardwise.plan.tree import walk
@@ -105,7 +106,63 @@ SQLITE = Syntax(
     never="0",
     unknown_is_text=True,
 )
-SYNTAXES: Mapping[str, Syntax] = {"duckdb": DUCKDB, "sqlite": SQLITE}
+
+
+def server_default(constant: exp.Expr, of_type: str, printer: Printer) -> str:
+    """A default as a value of the type, on a server."""
+    while isinstance(constant, (exp.Cast, exp.Paren)):
+        constant = constant.this
+    is_text = isinstance(constant, exp.Literal) and constant.is_string
+    text = printer.string(constant.name) if is_text else constant.sql(dialect="duckdb")
+    return text if printer is MYSQL else f"CAST({text} AS {postgres_type(of_type)})"
+
+
+def postgres_type(of_type: str) -> str:
+    """A type of PostgreSQL's for values of one of DuckDB's, wide enough for them."""
+    found = read_type(of_type, "duckdb")
+    if found is None:
+        return "text"
+    if found.family is Family.INT:
+        return "numeric" if found.unsigned or found.name in _WIDE else "bigint"
+    return _POSTGRES_TYPES.get(found.family, "text")
+
+
+_WIDE = frozenset(("UBIGINT", "UINT64", "HUGEINT", "INT128", "UHUGEINT", "UINT128"))
+_POSTGRES_TYPES = {
+    Family.DECIMAL: "numeric",
+    Family.FLOAT: "double precision",
+    Family.BOOL: "boolean",
+    Family.DATE: "date",
+    Family.TIMESTAMP: "timestamp",
+    Family.TIMESTAMPTZ: "timestamptz",
+    Family.BLOB: "bytea",
+    Family.UUID: "uuid",
+}
+
+SERVER_MYSQL = Syntax(
+    text=MYSQL.text,
+    name=MYSQL.name,
+    string=MYSQL.string,
+    null_of=lambda of_type: "NULL",
+    member=lambda text, of_type: text if _is_whole(of_type) else MYSQL.string(text),
+    default=lambda constant, of_type: server_default(constant, of_type, MYSQL),
+    never="FALSE",
+)
+SERVER_POSTGRES = Syntax(
+    text=POSTGRES.text,
+    name=POSTGRES.name,
+    string=lambda text: f"CAST({POSTGRES.string(text)} AS text)",
+    null_of=lambda of_type: f"CAST(NULL AS {postgres_type(of_type)})",
+    member=lambda text, of_type: f"CAST({POSTGRES.string(text)} AS {postgres_type(of_type)})",
+    default=lambda constant, of_type: server_default(constant, of_type, POSTGRES),
+    never="FALSE",
+)
+SYNTAXES: Mapping[str, Syntax] = {
+    "duckdb": DUCKDB,
+    "sqlite": SQLITE,
+    "mysql": SERVER_MYSQL,
+    "postgres": SERVER_POSTGRES,
+}
 """By the dialect's name, as `Catalog.dialect_of` says it: what the query's dialect becomes there."""
 
 
@@ -170,7 +227,8 @@ class ShardTexts:
                 for key in ("db", "catalog", "alias"):
                     table.set(key, None)
         text = syntax.text(tree)
-        parts = re.split(f'"{hole}(\\d+){hole}"', text)
+        opening, closing = map(re.escape, syntax.name(hole).split(hole))
+        parts = re.split(f"{opening}{hole}(\\d+){hole}{closing}", text)
         self._parts: list[str | _Reference] = [
             references[int(part)] if i % 2 else part for i, part in enumerate(parts)
         ]

@@ -14,12 +14,13 @@ rounds, sorts and overflows otherwise, so nothing is left to it unless it is kno
 
 from __future__ import annotations
 
-from shardwise.plan.nodes import Node
+from shardwise.plan.nodes import Gather, Keep, Node, Scan
 from shardwise.planner.agreement.known import BOUND, ENCODED, KEYS, Agreed, Disagreement, Known
 from shardwise.planner.agreement.sqlite.tree import agree as _agree_on_sqlite
 
 __all__ = ["BOUND", "ENCODED", "KEYS", "Agreed", "Disagreement", "Known", "agree", "product"]
 
+SERVERS = frozenset(("mysql", "postgres"))
 _PRODUCTS = {"sqlite": "SQLite", "mysql": "MySQL", "postgres": "PostgreSQL", "duckdb": "DuckDB"}
 
 
@@ -27,7 +28,16 @@ def agree(node: Node, dialect: str, known: Known) -> Agreed | Disagreement:
     """The tree as a source of `dialect` is to compute it, or the first thing it would not compute alike."""
     if dialect == "sqlite":
         return _agree_on_sqlite(node, known)
+    if dialect in SERVERS and _is_plain(node):
+        return Agreed(node, (False,) * len(node.outputs))
     return Disagreement(node, f"nothing is known of what {product(dialect)} computes alike")
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether it is columns of a table as they are."""
+    while isinstance(node, Keep | Gather):
+        node = node.input
+    return isinstance(node, Scan)
 
 
 def product(dialect: str) -> str:
