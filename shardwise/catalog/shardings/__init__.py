@@ -28,7 +28,8 @@ from shardwise.catalog.shardings.combined import (
     exceptions,
     two_level,
 )
-from shardwise.catalog.shardings.hashing import HASHES, Hash, Ring, hash_function, ring
+from shardwise.catalog.shardings.hashing import HASHES, Hash, hash_function
+from shardwise.catalog.shardings.mycat_ring import MycatRing
 from shardwise.catalog.shardings.partitions import (
     Interval,
     ListOf,
@@ -39,6 +40,7 @@ from shardwise.catalog.shardings.partitions import (
     mod,
     range_,
 )
+from shardwise.catalog.shardings.rings import Ring, ring
 from shardwise.catalog.shardings.values import (
     KEY_FAMILIES,
     Label,
@@ -64,6 +66,7 @@ __all__ = [
     "ListOf",
     "Maximum",
     "Mod",
+    "MycatRing",
     "OneColumn",
     "Part",
     "Range",

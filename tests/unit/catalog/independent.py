@@ -123,3 +123,39 @@ def ring(hashed: list[tuple[int, int]], key: int) -> int:
     points = sorted(dict(reversed(hashed)).items())
     index = bisect_left([point for point, _ in points], key)
     return points[index % len(points)][1]
+
+
+def signed(number: int, width: int = 32) -> int:
+    return number - (1 << width) if number >> width - 1 else number
+
+
+def mycat_ring(nodes: int, key: str, points: int = 160, seed: int = 0) -> int:
+    """The node of a key: points as a dict, looked through from the lowest."""
+    owners: dict[int, int] = {}
+    for node in range(nodes):
+        name = f"SHARD-{node}"
+        for point in range(points):
+            name = f"{name}-NODE-{point}"
+            owners[signed(murmur3_32(name.encode("utf-16-le"), seed))] = node
+    wanted = signed(murmur3_32(key.encode("utf-16-le"), seed))
+    return owners[min((point for point in owners if point >= wanted), default=min(owners))]
+
+
+def citus_shard(hashed: int, shards: int) -> int:
+    """The shard whose shardminvalue and shardmaxvalue a signed hash is between, as Citus writes them."""
+    step = 2**32 // shards
+    for shard in range(shards):
+        low = -(2**31) + shard * step
+        high = 2**31 - 1 if shard == shards - 1 else low + step - 1
+        if low <= hashed <= high:
+            return shard
+    raise AssertionError
+
+
+def vitess_shard(keyspace_id: bytes, names: list[str]) -> str:
+    """The shard of a keyspace id among names such as -40, 40-80, 80-."""
+    for name in names:
+        low, high = (bytes.fromhex(part) for part in name.split("-"))
+        if low <= keyspace_id and (not high or keyspace_id < high):
+            return name
+    raise AssertionError

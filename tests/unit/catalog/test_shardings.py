@@ -17,6 +17,8 @@ import duckdb
 import mmh3
 import pytest
 import xxhash
+from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
+from cryptography.hazmat.primitives.ciphers import Cipher, modes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,7 +98,7 @@ def test_hash_vectors_of_the_page() -> None:
 
 def test_slot_vectors_of_the_page() -> None:
     table = list(rows("Vectors: slots"))
-    assert {row[0] for row in table} == set(HASHES)
+    assert {row[0] for row in table} == {*HASHES, "mycat_murmur"}
     for name, given_options, slots, text, wanted in table:
         function = hash_function(name, int(slots), options(given_options))
         assert function.slot((key(text),)) == int(wanted), (name, given_options, text)
@@ -153,6 +155,67 @@ def test_hashes_agree_with_independent_ones(text: str, number: int, slots: int) 
 def test_ring_agrees_with_an_independent_one(names: list[str], text: str) -> None:
     points = [(independent.crc32(f"{m}-{p}".encode()), i) for i, m in enumerate(names) for p in range(9)]
     assert ring("crc32", 9, names).slot((text,)) == independent.ring(points, independent.crc32(text.encode()))
+
+
+@quick
+@given(st.integers(-(2**63), 2**64 - 1), st.integers(1, 300))
+def test_vitess_hash_is_des_by_another_library(number: int, slots: int) -> None:
+    block = (number % 2**64).to_bytes(8, "big")
+    encryptor = Cipher(TripleDES(bytes(24)), modes.ECB()).encryptor()
+    hashed = int.from_bytes(encryptor.update(block) + encryptor.finalize(), "big")
+    assert hash_function("vitess_hash", slots).slot((number,)) == hashed * slots // 2**64
+    reversed_bits = sum(1 << 63 - bit for bit in range(64) if number >> bit & 1)
+    assert hash_function("vitess_reverse_bits", slots).slot((number,)) == reversed_bits * slots // 2**64
+
+
+@quick
+@given(st.text(max_size=20))
+def test_keyspace_ranges(text: str) -> None:
+    names = ["-40", "40-80", "80-c0", "c0-"]
+    hashed = independent.xxhash64(text.encode()).to_bytes(8, "little")
+    slot = hash_function("vitess_xxhash", 256).slot((text,))
+    assert names[slot // 64] == independent.vitess_shard(hashed, names)
+    assert slot == hashed[0]
+
+
+@quick
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(1, 70))
+def test_citus_ranges(number: int, shards: int) -> None:
+    hashed = hash_function("postgres", 1)
+    assert isinstance(hashed, Hash)
+    wanted = independent.citus_shard(independent.signed(hashed.hash(number)), shards)
+    assert hash_function("postgres", shards).slot((number,)) == wanted
+
+
+@quick
+@given(st.integers(1, 5), st.text(max_size=6), st.integers(0, 9))
+def test_mycat_ring_agrees_with_an_independent_one(nodes: int, text: str, seed: int) -> None:
+    function = hash_function("mycat_murmur", nodes, {"points": "12", "seed": str(seed)})
+    assert function.slot((text,)) == independent.mycat_ring(nodes, text, 12, seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "options_of", "message"),
+    [
+        ("mycat_murmur", {"width": "1"}, "no option"),
+        ("mycat_murmur", {"points": "x"}, "not a whole number"),
+        ("mycat_murmur", {"points": "0"}, "out of range"),
+        ("postgres", {"sign": "abs"}, "in order"),
+        ("crc32", {"sign": "mask", "to_slot": "scaled"}, "in order"),
+        ("vitess_hash", {"to_slot": "modulo"}, "no option"),
+    ],
+)
+def test_options_that_are_refused(name: str, options_of: dict[str, str], message: str) -> None:
+    with pytest.raises(CatalogError, match=message):
+        hash_function(name, 8, options_of)
+
+
+def test_hashes_of_numbers_refuse_text() -> None:
+    for name in ("number", "vitess_hash", "vitess_numeric", "vitess_reverse_bits"):
+        with pytest.raises(DataError, match="whole numbers"):
+            hash_function(name, 8).slot(("x",))
+        with pytest.raises(CatalogError, match="points are text"):
+            ring(name, 4, ["a", "b"])
 
 
 def test_cobar_slices() -> None:
@@ -248,6 +311,11 @@ FUNCTIONS: list[tuple[ShardingFunction, st.SearchStrategy[Value]]] = [
     (interval("MONTH", date(2000, 1, 1), date(2040, 1, 1)), st.dates() | st.datetimes()),
     (interval("YEAR"), st.dates()),
     (ring("fnv1a", 16, ["a", "b", "c"]), st.integers()),
+    (hash_function("postgres", 12), st.integers(-(2**63), 2**63 - 1)),
+    (hash_function("postgres", 5), st.text()),
+    (hash_function("postgres", 7), st.dates()),
+    (hash_function("vitess_xxhash", 16), st.text()),
+    (hash_function("mycat_murmur", 3, {"points": "9"}), st.integers()),
     (exceptions(mod(4), [5, 9]), st.integers(0, 12)),
     (exceptions(range_([5, MAXVALUE]), [5, 9]), st.integers(0, 12)),
 ]
