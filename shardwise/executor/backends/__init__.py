@@ -9,8 +9,14 @@ from importlib.metadata import entry_points
 from shardwise.errors import NotSupportedError
 from shardwise.executor.backends.base import Backend
 
-OURS = {"duckdb": "DuckDBBackend", "parquet": "ParquetBackend", "sqlite": "SQLiteBackend"}
-"""By scheme, which is also the module's name: imported on first use, so that a worker imports one."""
+OURS = {
+    "duckdb": "duckdb:DuckDBBackend",
+    "mariadb": "mysql:MySQLBackend",
+    "mysql": "mysql:MySQLBackend",
+    "parquet": "parquet:ParquetBackend",
+    "sqlite": "sqlite:SQLiteBackend",
+}
+"""By scheme: module and class, imported on first use, so that a worker imports one."""
 GROUP = "shardwise.backends"
 
 
@@ -26,11 +32,14 @@ def backend_of(scheme: str, source: str) -> Backend:
     return found
 
 
-@cache
 def _ours(scheme: str) -> Backend | None:
-    if scheme not in OURS:
-        return None
-    made: Backend = getattr(import_module(f"{__name__}.{scheme}"), OURS[scheme])()
+    return _made(OURS[scheme]) if scheme in OURS else None
+
+
+@cache
+def _made(name: str) -> Backend:
+    module, _, kind = name.partition(":")
+    made: Backend = getattr(import_module(f"{__name__}.{module}"), kind)()
     return made
 
 

@@ -1,0 +1,282 @@
+"""A request's connection: its statement's rows as the driver's values, or as the wanted types.
+
+Without `wanted` types the session is in the time zone that was asked for, and rows are the driver's own. With
+them it is in UTC, so that a TIMESTAMP, which is a moment to the server, comes as one.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from shardwise.errors import Cancelled, InterfaceError
+from shardwise.executor.backends.base import Columns
+from shardwise.executor.backends.binding import MYSQL, inlined
+from shardwise.executor.backends.mysql import tables
+from shardwise.executor.backends.mysql.driver import AS_IT_COMES, DRIVERS_OWN, TEXT, Result, is_open, row
+from shardwise.executor.backends.mysql.errors import is_lost
+from shardwise.executor.backends.mysql.literals import literals
+from shardwise.executor.backends.mysql.server import Server
+from shardwise.executor.backends.mysql.session import Session
+from shardwise.executor.backends.mysql.settings import Settings
+from shardwise.executor.backends.mysql.types import is_binary, type_text
+from shardwise.executor.backends.mysql.values import decoder
+from shardwise.executor.cells import Decoder
+
+Rows = list[tuple[Any, ...]]
+_KNOWN_S = 60.0
+_LEAVES_NOTHING = re.compile(r"\s*(SELECT|WITH|\()(?!.*(@|GET_LOCK))", re.IGNORECASE | re.DOTALL)
+_FEW_ROWS = 100
+_FEW_S = 0.02
+_KILLED_WITHIN_S = 2.0
+
+
+class MySQLConnection:
+    """One request at a time, on a session that goes back to its server's others when it is closed."""
+
+    def __init__(self, server: Server, settings: Settings, time_zone: str) -> None:
+        self._server = server
+        self._settings = settings
+        self._time_zone = time_zone
+        self._lock = threading.Lock()
+        self._session: Session | None = None
+        self._result: Result | None = None
+        self._decoder: Decoder | None = None
+        self._columns: Columns = ()
+        self._begun: tuple[str, Mapping[str, Any], Columns | None] | None = None
+        self._is_cancelled = self._is_closed = self._is_spoilt = False
+
+    def version(self) -> object:
+        """Nothing says whether a server's tables have changed: they are asked again by the minute."""
+        return int(time.monotonic() / _KNOWN_S)
+
+    def columns(self, table: str) -> Columns:
+        schema, name = tables.parts_of(table)
+        write = literals("UTC")
+        text = tables.COLUMNS.format(schema=write(schema) if schema else "DATABASE()", table=write(name))
+        self._start(text, {}, None)
+        return tuple((name, tables.said(type_, collation)) for name, type_, collation in self._all())
+
+    def has_schema(self, name: str) -> bool:
+        self._start(tables.SCHEMA.format(schema=literals("UTC")(name)), {}, None)
+        return bool(self._all())
+
+    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
+        """Starts the statement. `execute` goes on with it, if it is asked for the same."""
+        columns = self._start(sql, params, wanted)
+        self._begun = (sql, params, wanted)
+        return columns
+
+    def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
+        begun, self._begun = self._begun, None
+        if begun is not None and begun == (sql, params, wanted):
+            return self._columns
+        return self._start(sql, params, wanted)
+
+    def fetchmany(self, count: int) -> Rows:
+        rows = self._fetched(count)
+        return rows if self._decoder is None else self._decoder.python(rows)
+
+    def arrow(
+        self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
+    ) -> pa.RecordBatchReader:
+        if wanted is None:
+            return self._texts(sql, params, batch_rows)
+        self.execute(sql, params, wanted)
+        made = self._decoder
+        assert made is not None
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            while rows := self._fetched(batch_rows):
+                yield made.batch(rows)
+
+        return pa.RecordBatchReader.from_batches(made.schema, batches())
+
+    def interrupt(self) -> None:
+        """From any thread; returns at once."""
+        with self._lock:
+            session = self._session
+            if self._is_closed or session is None or self._is_cancelled:
+                return
+            self._is_cancelled = True
+        threading.Thread(target=self._kill, args=(session,), name="shardwise-mysql-kill", daemon=True).start()
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+        self._release()
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _texts(self, sql: str, params: Mapping[str, Any], batch_rows: int) -> pa.RecordBatchReader:
+        """Each value as the server writes it; a field's metadata have its type."""
+        self._start(sql, params, None, AS_IT_COMES)
+        fields = self._result.fields if self._result is not None else ()
+        schema = pa.schema(
+            [
+                pa.field(
+                    field.name,
+                    pa.binary() if is_binary(field) else pa.string(),
+                    metadata={b"type": type_text(field).encode()},
+                )
+                for field in fields
+            ]
+        )
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            while rows := self._fetched(batch_rows):
+                columns = zip(*rows, strict=True)
+                arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+        return pa.RecordBatchReader.from_batches(schema, batches())
+
+    def _start(
+        self,
+        sql: str,
+        params: Mapping[str, Any],
+        wanted: Columns | None,
+        converters: Mapping[int, Any] = DRIVERS_OWN,
+    ) -> Columns:
+        self._end_result()
+        zone = "UTC" if wanted is not None else self._time_zone
+        text = inlined(sql, params, MYSQL, literals(zone))
+        self._result = self._sent(text, zone, converters if wanted is None else TEXT)
+        fields = self._result.fields if is_open(self._result) else ()
+        if wanted is None:
+            self._decoder = None
+            self._columns = tuple((field.name, type_text(field)) for field in fields)
+        else:
+            self._decoder = decoder(wanted, len(fields), self._time_zone)
+            self._columns = wanted
+        return self._columns
+
+    def _sent(self, text: str, zone: str, converters: Mapping[int, Any]) -> Result:
+        """Once more on a new session, if one that had waited turns out to be gone."""
+        session = self._taken()
+        try:
+            return self._asked(lambda: _begin(session, text, zone, converters))
+        except Exception as error:
+            if session.is_fresh or session.is_dirty or not is_lost(error) or self._is_cancelled:
+                raise
+            self._release()
+            again = self._taken(fresh=True)
+            return self._asked(lambda: _begin(again, text, zone, converters))
+
+    def _fetched(self, count: int) -> Rows:
+        result = self._result
+        if result is None:
+            return []
+
+        def fetch() -> Rows:
+            rows: Rows = []
+            while len(rows) < count and (found := row(result)) is not None:
+                rows.append(found)
+            return rows
+
+        fetched: Rows = self._asked(fetch)
+        return fetched
+
+    def _all(self) -> Rows:
+        rows: Rows = []
+        while more := self._fetched(1000):
+            rows += more
+        return rows
+
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        """Asks the server; raises what is wrong, and Cancelled if it was."""
+        session = self._session
+        assert session is not None
+        try:
+            with session.waiting():
+                found = ask()
+        except BaseException as error:
+            self._result = None
+            lost = is_lost(error) or not isinstance(error, Exception)
+            if self._is_cancelled:
+                self._release()
+                raise Cancelled("the statement was cancelled") from error
+            if lost:
+                because = session.cut_because
+                self._is_spoilt = self._is_spoilt or session.is_dirty
+                self._release()
+                if because is not None:
+                    raise because from error
+            raise
+        if self._is_cancelled:  # a statement that was killed may end as if nothing were
+            self._release()
+            raise Cancelled("the statement was cancelled")
+        return found
+
+    def _taken(self, *, fresh: bool = False) -> Session:
+        if self._session is None:
+            if self._is_spoilt:
+                raise InterfaceError("the session was lost, and with it what statements had left in it")
+            session = self._server.take(self._settings, fresh=fresh)
+            with self._lock:
+                self._session = session
+                self._is_cancelled = False
+        return self._session
+
+    def _end_result(self) -> None:
+        """Makes the session free for another statement."""
+        self._begun = None
+        result, self._result = self._result, None
+        if result is not None and is_open(result) and not _drained(self._session, result):
+            self._release()
+
+    def _release(self) -> None:
+        """Gives the session back, or ends it if something still runs on it."""
+        result, self._result = self._result, None
+        with self._lock:
+            session, self._session = self._session, None
+            is_cancelled, self._is_cancelled = self._is_cancelled, False
+        if session is None:
+            return
+        is_well = session.wire.open and not is_cancelled
+        if is_well and result is not None and is_open(result) and not _drained(session, result):
+            is_well = False
+            threading.Thread(
+                target=self._server.kill,
+                args=(self._settings, session.id),
+                name="shardwise-mysql-kill",
+                daemon=True,
+            ).start()
+        self._server.give_back(session, is_well=is_well)
+
+    def _kill(self, session: Session) -> None:
+        """Ends the session at the server; cuts it here if that does not help."""
+        self._server.kill(self._settings, session.id)
+        end = time.monotonic() + _KILLED_WITHIN_S
+        while time.monotonic() < end:
+            if self._session is not session:
+                return
+            time.sleep(0.02)
+        session.cut(Cancelled("the statement was cancelled"))
+
+
+def _begin(session: Session, text: str, zone: str, converters: Mapping[int, Any]) -> Result:
+    session.set_zone(zone)
+    if not session.is_dirty and not _LEAVES_NOTHING.match(text):
+        session.is_dirty = True
+    return session.wire.start(text, converters)
+
+
+def _drained(session: Session | None, result: Result) -> bool:
+    """Reads the little that may still be there; tells whether that was all."""
+    if session is None or not session.wire.open:
+        return False
+    session.wire.patience(_FEW_S)
+    try:
+        for _ in range(_FEW_ROWS):
+            if row(result) is None:
+                session.wire.patience(None)
+                return True
+    except Exception:  # noqa: BLE001  whatever it is, the session is dropped
+        return False
+    return False

@@ -1,0 +1,153 @@
+"""The sessions of one server, shared by all sources that are on it.
+
+Idle ones wait for their next request, least recently used closed first. One more, per user, is kept for
+control: it kills what others run, when no connection may be free any more.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+
+from shardwise.errors import Error
+from shardwise.executor.backends.mysql.driver import pymysql
+from shardwise.executor.backends.mysql.errors import LOST, code_of
+from shardwise.executor.backends.mysql.session import Session
+from shardwise.executor.backends.mysql.settings import Settings
+
+_PING_AFTER_S = 20.0
+
+
+class Server:
+    """Threads may call everything."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._lock = threading.Lock()
+        self._idle: deque[Session] = deque()
+        self._control_lock = threading.Lock()
+        self._control: dict[object, Session] = {}
+
+    def take(self, settings: Settings, *, fresh: bool = False) -> Session:
+        """A session for one request: one that waits, or (if `fresh`) a new one. Raises the driver's."""
+        while not fresh and (session := self._waiting(settings.session_key)) is not None:
+            session.is_fresh = False
+            if self._is_well(session):
+                session.watch()
+                return session
+            session.drop()
+        return self._open(settings)
+
+    def give_back(self, session: Session, *, is_well: bool) -> None:
+        """The request is over. A session that is not well, or was cut, is not used again."""
+        if not is_well or session.cut_because is not None:
+            session.drop()
+            return
+        if session.is_dirty:
+            try:
+                session.reset()
+            except (pymysql.MySQLError, OSError, Error):
+                session.drop()
+                return
+        session.unwatch()
+        session.idle_since = time.monotonic()
+        with self._lock:
+            self._idle.append(session)
+            gone = self._stale(session.settings.idle_max)
+        for each in gone:
+            each.close()
+
+    def close_idle(self, settings: Settings) -> None:
+        """Closes those that wait for requests of these settings."""
+        with self._lock:
+            gone = [s for s in self._idle if s.settings.session_key == settings.session_key]
+            for each in gone:
+                self._idle.remove(each)
+        for each in gone:
+            each.close()
+        control = self._control.pop(settings.session_key, None)
+        if control is not None:
+            control.close()
+
+    def kill(self, settings: Settings, id: int) -> bool:
+        """Ends a session of the server's; tells whether the server was told."""
+        with self._control_lock:
+            for fresh in (False, True):
+                try:
+                    session = self._control_session(settings, fresh=fresh)
+                    with session.waiting():
+                        session.wire.query(f"KILL {id}")
+                    return True
+                except (pymysql.MySQLError, OSError, Error) as error:
+                    if code_of(error) == _NO_SUCH_THREAD:
+                        return True
+                    session_ = self._control.pop(settings.session_key, None)
+                    if session_ is not None:
+                        session_.drop()
+        return False
+
+    def reserve(self, settings: Settings) -> None:
+        """Opens the session for control, if it is not there, before it is needed."""
+        with self._control_lock, suppress(pymysql.MySQLError, OSError, Error):
+            self._control_session(settings, fresh=False)
+
+    def answers(self, settings: Settings) -> bool:
+        """Whether the server says anything at all within the connect timeout; "no" is an answer."""
+        try:
+            self._open(settings).close()
+        except Error:
+            return False
+        except pymysql.MySQLError as error:
+            return code_of(error) not in _SILENT
+        except OSError:
+            return False
+        return True
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _open(self, settings: Settings) -> Session:
+        return Session(settings, lambda: self.answers(settings))
+
+    def _control_session(self, settings: Settings, *, fresh: bool) -> Session:
+        session = self._control.get(settings.session_key)
+        if session is None or fresh or not session.wire.is_quiet:
+            session = self._control[settings.session_key] = self._open(settings)
+            session.wire.patience(settings.connect_timeout_s)
+        return session
+
+    def _waiting(self, key: object) -> Session | None:
+        """The one that was used last."""
+        with self._lock:
+            for session in reversed(self._idle):
+                if session.settings.session_key == key:
+                    self._idle.remove(session)
+                    return session
+        return None
+
+    @staticmethod
+    def _is_well(session: Session) -> bool:
+        if not session.wire.is_quiet:
+            return False
+        if time.monotonic() - session.idle_since > _PING_AFTER_S:
+            try:
+                session.ping()
+            except (pymysql.MySQLError, OSError):
+                return False
+        return True
+
+    def _stale(self, idle_max: int) -> list[Session]:
+        """Takes out those that are too many, or have waited too long."""
+        now = time.monotonic()
+        gone = []
+        while self._idle:
+            oldest = self._idle[0]
+            if len(self._idle) <= idle_max and now - oldest.idle_since < oldest.settings.idle_s:
+                break
+            gone.append(self._idle.popleft())
+        return gone
+
+
+_NO_SUCH_THREAD = 1094
+_SILENT = LOST | {2003}

@@ -1,0 +1,222 @@
+"""A connection to a server, pinned: what a statement means does not rest on how the server is configured.
+
+Each is verified when it is opened and when it was reset: a proxy may answer SET with "OK" and do nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo
+
+from shardwise.errors import Error, OperationalError, ShardUnavailable
+from shardwise.executor.backends.mysql.driver import Wire, pymysql
+from shardwise.executor.backends.mysql.settings import Settings
+from shardwise.executor.backends.mysql.watchdog import WATCHDOG
+
+_NET_WRITE_TIMEOUT_S = 86_400
+"""A result may wait for the merge for as long as it likes."""
+
+_ALL_ROWS = (1 << 64) - 1
+
+
+class Session:
+    """One thread at a time uses it; anyone may `cut` it.
+
+    `zone` is its time zone as it was asked for: an IANA name, "UTC", or "SYSTEM" for the server's own.
+    `is_dirty`: it holds what `reset` must clear.
+    """
+
+    def __init__(self, settings: Settings, probe: Callable[[], bool]) -> None:
+        self.settings = settings
+        self.zone = ""
+        self.is_dirty = False
+        self.is_fresh = True
+        self.idle_since = 0.0
+        self.cut_because: Error | None = None
+        self._probe = probe
+        self._waiting_since: float | None = None
+        self._probing: threading.Thread | None = None
+        self.wire = Wire(**settings.driver_arguments())
+        self.watch()
+        try:
+            with self.waiting():
+                self.wire.connect()
+                self._pin()
+        except BaseException as error:
+            self.drop()
+            because = self._cut_because()
+            if because is not None:
+                raise because from error
+            raise
+        self.wire.patience(None)
+
+    @property
+    def id(self) -> int:
+        """The server's number of it."""
+        found: int = self.wire.thread_id()
+        return found
+
+    @property
+    def is_mariadb(self) -> bool:
+        return "mariadb" in str(self.wire.get_server_info()).lower()
+
+    def _cut_because(self) -> Error | None:
+        return self.cut_because
+
+    def set_zone(self, zone: str) -> None:
+        """Has the session's clocks show that zone."""
+        if zone == self.zone:
+            return
+        try:
+            self.wire.query(f"SET SESSION time_zone = '{_offset(zone) or zone}'")
+        except pymysql.MySQLError as error:
+            if error.args[0] != 1298:
+                raise
+            raise OperationalError(
+                f'the server knows no time zone "{zone}"',
+                hint="Load its tables of time zones (mariadb-tzinfo-to-sql, mysql_tzinfo_to_sql), or use UTC",
+            ) from error
+        self.zone = zone
+
+    def reset(self) -> None:
+        """As if it were new."""
+        with self.waiting():
+            self.wire.reset()
+            self._pin()
+        self.is_dirty = False
+
+    def ping(self) -> None:
+        """Raises unless the server answers."""
+        self.wire.patience(self.settings.connect_timeout_s)
+        with self.waiting():
+            self.wire.ping(reconnect=False)
+        self.wire.patience(None)
+
+    # -- its end ------------------------------------------------------------------------------
+
+    def cut(self, because: Error) -> None:
+        """Ends it, whatever it does; the thread that waits gets `because` as its error."""
+        self.cut_because = self.cut_because or because
+        self.wire.cut()
+
+    def drop(self) -> None:
+        """Ends it without reading what is still to come; by the thread that has it."""
+        self.unwatch()
+        self.wire.drop()
+
+    def close(self) -> None:
+        """Says goodbye."""
+        self.unwatch()
+        if self.wire.open:
+            self.wire.close()
+
+    # -- watched ------------------------------------------------------------------------------
+
+    def watch(self) -> None:
+        WATCHDOG.add(self)
+
+    def unwatch(self) -> None:
+        WATCHDOG.discard(self)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Inside, a thread waits for the server."""
+        self._waiting_since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._waiting_since = None
+
+    def look(self, now: float) -> None:
+        """`Watched.look`."""
+        since = self._waiting_since
+        if since is None or now - since < self._patience_s or (self._probing and self._probing.is_alive()):
+            return
+        self._probing = threading.Thread(
+            target=self._look_into, args=(since,), name="shardwise-mysql-probe", daemon=True
+        )
+        self._probing.start()
+
+    @property
+    def _patience_s(self) -> float:
+        # Until it is there each step has the driver's timeout; all together may take twice that.
+        return self.settings.read_timeout_s if self.zone else 2 * self.settings.connect_timeout_s
+
+    def _look_into(self, since: float) -> None:
+        answers = bool(self.zone) and self._probe()
+        if self._waiting_since != since:
+            return
+        if answers:
+            self._waiting_since = time.monotonic()
+            return
+        self.cut(
+            ShardUnavailable(
+                f'source "{self.settings.source}": server {self.settings.address.server} does not answer',
+                hint="Check that it runs; read_timeout_s of the source says how long to wait for it",
+            )
+        )
+
+    # -- pinned -------------------------------------------------------------------------------
+
+    def _pin(self) -> None:
+        wire, settings = self.wire, self.settings
+        timeout = ""
+        if settings.statement_timeout_s is not None:
+            timeout = (
+                f", SESSION max_statement_time = {settings.statement_timeout_s}"
+                if self.is_mariadb
+                else f", SESSION max_execution_time = {int(1000 * settings.statement_timeout_s)}"
+            )
+        self.wire.query("SET NAMES utf8mb4")
+        wire.query(
+            f"SET SESSION sql_mode = '{settings.sql_mode}', SESSION time_zone = '+00:00',"
+            f" SESSION net_write_timeout = {_NET_WRITE_TIMEOUT_S}, SESSION sql_select_limit = {_ALL_ROWS},"
+            f" SESSION autocommit = 1{timeout}"
+        )
+        wire.query("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        self.zone = "UTC"
+        self._verify()
+
+    def _verify(self) -> None:
+        read_only = "tx_read_only" if self.is_mariadb else "transaction_read_only"
+        wanted = {
+            "sql_mode": set(self.settings.sql_mode.split(",")),
+            "time_zone": "+00:00",
+            "character_set_client": "utf8mb4",
+            "character_set_connection": "utf8mb4",
+            "character_set_results": "utf8mb4",
+            "sql_select_limit": _ALL_ROWS,
+            read_only: 1,
+        }
+        (found,) = self.wire.ask(f"SELECT {', '.join(f'@@{name}' for name in wanted)}")
+        for (name, value), given in zip(wanted.items(), found, strict=True):
+            if (set(given.split(",")) if isinstance(value, set) else given) != value:
+                raise OperationalError(
+                    f"the session's {name} could not be set: it is {given}",
+                    hint="A proxy between here and the server may keep it from that: connect to the server",
+                )
+
+
+@cache
+def _offset(zone: str) -> str | None:
+    """A zone as a fixed offset, if it has had only one in all the time that TIMESTAMP knows.
+
+    Servers know names of zones only if someone has loaded their tables.
+    """
+    if zone == "UTC":
+        return "+00:00"
+    if zone == "SYSTEM":
+        return None
+    info = ZoneInfo(zone)
+    first, days = datetime(1970, 1, 1, tzinfo=UTC), (2038 - 1970) * 366
+    offsets = {(first + timedelta(days=day)).astimezone(info).utcoffset() for day in range(days)}
+    if len(offsets) > 1:
+        return None
+    (only,) = offsets
+    minutes = int((only or timedelta()).total_seconds()) // 60
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
