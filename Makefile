@@ -90,7 +90,7 @@ unit: $(STAMP_DEV)
 	@$(PY) -m pytest -n $(JOBS) --maxprocesses 8 -m 'not slow' tests/unit tests/golden $(PYTEST_ARGS)
 
 test-duckdb15: $(STAMP15)
-	@$(VENV15)/bin/python -m pytest -n $(JOBS) --maxprocesses 8 -m 'not duckdb2' tests/unit tests/oracle/test_pitfalls.py $(PYTEST_ARGS)
+	@$(VENV15)/bin/python -m pytest -n $(JOBS) --maxprocesses 8 -m 'not duckdb2' tests/unit tests/integration tests/oracle/test_pitfalls.py $(PYTEST_ARGS)
 
 # Debian's packages. What is there already is left as it is; apt-get needs root.
 servers:

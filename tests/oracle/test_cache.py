@@ -8,11 +8,11 @@ import pytest
 
 from shardwise.catalog import load
 from shardwise.errors import Error
+from tests.integration.planner.cached import Twins, with_other_literals
 from tests.oracle.cases import Case, read
 from tests.oracle.compare import difference
 from tests.oracle.harness import Stage, report, run
 from tests.oracle.worlds import SHOP
-from tests.unit.planner.cached import Twins, with_other_literals
 
 TOPICS = ("joins", "subqueries", "queries", "aggregates", "duckdb", "parameters")
 CASES = [case for topic in TOPICS for case in read(topic) if case.refused is None]
