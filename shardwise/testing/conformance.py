@@ -51,6 +51,8 @@ class BackendConformance:
     )
     time_zone: ClassVar[str] = "SELECT CAST(TIMESTAMPTZ '2024-05-01 10:00:00+00' AS VARCHAR)"
     time_zone_type: ClassVar[str] = "VARCHAR"
+    named: ClassVar[str] = "${}"
+    """What a parameter of a name looks like in the planner's text for this dialect."""
     writes: ClassVar[tuple[str, ...]] = ("CREATE TABLE more (a INTEGER)", "DROP TABLE numbers")
 
     @abstractmethod
@@ -148,14 +150,16 @@ class BackendConformance:
         assert connection.fetchmany(1) == []
 
     def test_parameters_are_bound_by_name(self, connection: SourceConnection) -> None:
-        sql = "SELECT id FROM numbers WHERE id >= $low AND id < $p1 AND word <> '$p2' ORDER BY id"
+        low, high, text = map(self.named.format, ("low", "p1", "p2"))
+        sql = f"SELECT id FROM numbers WHERE id >= {low} AND id < {high} AND word <> '{text}' ORDER BY id"
         params = {"p1": 7, "low": 5, "p2": "not used"}
         connection.execute(sql, params)
         assert connection.fetchmany(9) == [(5,), (6,)]
         assert connection.arrow(sql, params, 10, ID).read_all().column(0).to_pylist() == [5, 6]
 
     def test_a_parameter_is_a_value_never_text(self, connection: SourceConnection) -> None:
-        connection.execute("SELECT count(*) FROM nulls WHERE word = $p", {"p": "a' OR '1' = '1"})
+        sql = f"SELECT count(*) FROM nulls WHERE word = {self.named.format('p')}"
+        connection.execute(sql, {"p": "a' OR '1' = '1"})
         assert connection.fetchmany(2) == [(0,)]
 
     def test_the_sessions_time_zone(self, source: OpenSource) -> None:

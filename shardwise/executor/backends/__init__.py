@@ -14,6 +14,8 @@ OURS = {
     "mariadb": "mysql:MySQLBackend",
     "mysql": "mysql:MySQLBackend",
     "parquet": "parquet:ParquetBackend",
+    "postgres": "postgres:PostgresBackend",
+    "postgresql": "postgres:PostgresBackend",
     "sqlite": "sqlite:SQLiteBackend",
 }
 """By scheme: module and class, imported on first use, so that a worker imports one."""

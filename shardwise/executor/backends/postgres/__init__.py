@@ -1,0 +1,47 @@
+"""PostgreSQL databases as sources: `postgresql://user@host:5432/database`, read in read-only transactions.
+
+By psycopg 3 and its libpq. Files, in reading order: `settings.py` (URL and options), `session.py` (one
+connection: protocol, waits, cancel), `source.py` (those that wait), `connection.py` (a request on one),
+`values.py` (parameters), `kinds.py` (the server's text → wanted types), `bulk.py` (COPY → Arrow), `tables.py`
+(columns, and what suits), `errors.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shardwise.errors import Error, NotSupportedError
+from shardwise.executor.backends.base import Location, ReadColumn, SourceOptions
+
+try:
+    import psycopg  # noqa: F401
+except ImportError as error:
+    raise NotSupportedError(
+        "PostgreSQL sources are read by psycopg, which is not installed",
+        hint="Install shardwise[postgres]",
+    ) from error
+
+from shardwise.executor.backends.postgres import tables
+from shardwise.executor.backends.postgres.errors import Passing, translate_error
+from shardwise.executor.backends.postgres.source import PostgresSource
+
+__all__ = ["PostgresBackend", "PostgresSource"]
+
+
+class PostgresBackend:
+    """`postgresql://…`; see `settings.py` for the options."""
+
+    name = "postgres"
+    dialect = "postgres"
+
+    def open(self, location: Location, options: SourceOptions) -> PostgresSource:
+        return PostgresSource(location)
+
+    def suits(self, found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
+        return tables.suits(found, column, normal)
+
+    def translate_error(self, error: BaseException, location: Location) -> Error:
+        return translate_error(error, location)
+
+    def is_transient(self, error: Error) -> bool:
+        return isinstance(error, Passing)

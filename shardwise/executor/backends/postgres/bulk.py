@@ -1,0 +1,115 @@
+"""Large results: `COPY … TO STDOUT (FORMAT csv)`, read by Arrow.
+
+Of the ways to many rows this measured fastest (docs/postgres.md has the figures), and it stays in the
+request's own transaction. CSV is the server's own text of each value; NULL is nothing between two commas,
+an empty text is "". Of a moment in time the text depends on the session's zone, so that it is asked for in
+UTC, in a SELECT around the statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+from pyarrow import csv
+
+from shardwise.executor.backends.postgres.kinds import BYTEA, Reading
+from shardwise.executor.backends.postgres.session import Field, Session
+
+_BYTES = 8 << 20
+_PARSE = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
+
+
+def copied(session: Session, sql: str, batch_rows: int) -> Iterator[tuple[pa.Buffer, int]]:
+    """The lines of a result, some rows at a time, and how many they are."""
+    session.start_copy(f"COPY ({sql}\n) TO STDOUT (FORMAT csv)")
+    while lines := session.next_copied(batch_rows, _BYTES):
+        yield pa.py_buffer(b"".join(lines)), len(lines)
+
+
+def typed(session: Session, sql: str, columns: Sequence[Reading], batch_rows: int) -> pa.RecordBatchReader:
+    """A statement's rows as the wanted types."""
+    schema = pa.schema([(column.name, column.kind.arrow) for column in columns])
+    names = _names(len(columns))
+    if any(column.in_utc for column in columns):
+        listed = ", ".join(
+            f"{name} AT TIME ZONE 'UTC'" if column.in_utc else name
+            for name, column in zip(names, columns, strict=True)
+        )
+        sql = f"SELECT {listed} FROM ({sql}\n) AS q({', '.join(names)})"
+    types = {name: column.csv for name, column in zip(names, columns, strict=True)}
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for lines, _ in copied(session, sql, batch_rows):
+            try:
+                table = _read(lines, names, types)
+                arrays = [c.finish(a) for c, a in zip(columns, _arrays(table), strict=True)]
+            except pa.ArrowInvalid:  # a value that does not fit: the slow way names it
+                table = _read(lines, names, dict.fromkeys(names, pa.string()))
+                arrays = [c.array(a.to_pylist()) for c, a in zip(columns, _arrays(table), strict=True)]
+            yield from _cut(pa.RecordBatch.from_arrays(arrays, schema=schema), batch_rows)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def as_text(
+    session: Session, sql: str, fields: Sequence[Field], types: Mapping[Field, str], batch_rows: int
+) -> pa.RecordBatchReader:
+    """A statement's rows as the server's own text, bytea as bytes; each field's type in its metadata."""
+    names = _names(len(fields))
+    schema = pa.schema(
+        [
+            pa.field(
+                field.name,
+                pa.binary() if field.oid == BYTEA else pa.string(),
+                metadata={b"type": types[field].encode()},
+            )
+            for field in fields
+        ]
+    )
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for lines, _ in copied(session, sql, batch_rows):
+            table = _read(lines, names, dict.fromkeys(names, pa.string()))
+            arrays = [
+                pa.array(
+                    [None if t is None else bytes.fromhex(t[2:]) for t in array.to_pylist()], pa.binary()
+                )
+                if field.oid == BYTEA
+                else array
+                for field, array in zip(fields, _arrays(table), strict=True)
+            ]
+            yield from _cut(pa.RecordBatch.from_arrays(arrays, schema=schema), batch_rows)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _read(lines: pa.Buffer, names: list[str], types: Mapping[str, pa.DataType]) -> pa.Table:
+    return csv.read_csv(
+        lines,
+        read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=lines.size + 1),
+        parse_options=_PARSE,
+        convert_options=csv.ConvertOptions(
+            column_types=types,
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            true_values=["t"],
+            false_values=["f"],
+        ),
+    )
+
+
+def _arrays(table: pa.Table) -> list[pa.Array]:
+    return [
+        column.combine_chunks() if column.num_chunks != 1 else column.chunk(0) for column in table.columns
+    ]
+
+
+def _cut(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
+def _names(count: int) -> list[str]:
+    return [f"c{i}" for i in range(count)]

@@ -1,0 +1,164 @@
+"""PostgreSQL's errors as ours: what, why and what to do, with the server's SQLSTATE; no password in any."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import psycopg
+
+from shardwise.errors import (
+    Cancelled,
+    DataError,
+    DeadlineExceeded,
+    Error,
+    IntegrityError,
+    NotSupportedError,
+    OperationalError,
+    Reason,
+    ShardUnavailable,
+)
+from shardwise.executor.backends.address import Address, address_of
+from shardwise.executor.backends.base import Location, MissingSource
+
+PORT = 5432
+CHECK = "Run `shardwise catalog check` to see all differences"
+
+
+class Passing(ShardUnavailable):
+    """One that may be gone if the request is tried again at once."""
+
+
+class Lost(Passing):
+    """The connection broke, or was cut because the server did not answer."""
+
+
+def translate_error(error: BaseException, location: Location) -> Error:
+    """Ours for what connecting or reading raised."""
+    where = f'source "{location.source}"'
+    if isinstance(error, Error):
+        if isinstance(error, NotSupportedError | Lost) and where not in error.message:
+            error.message = f"{where}: {error.message}"
+        return error
+    text = redacted(_primary(error), location.password)
+    state = error.sqlstate if isinstance(error, psycopg.Error) else None
+    made = _of_server(error, state, text, where, location) if state else _of_client(error, text, where)
+    if state:
+        made.sqlstate = state
+    return made
+
+
+def redacted(text: str, password: str | None) -> str:
+    """A driver's text without the password, should it have quoted it."""
+    for secret in {password, quote(password or "", safe=""), repr(password)[1:-1]} - {None, ""}:
+        text = text.replace(str(secret), "***")
+    return text
+
+
+def _primary(error: BaseException) -> str:
+    """The server's own message, without its details, which quote values of rows."""
+    if isinstance(error, psycopg.Error) and error.diag.message_primary:
+        return error.diag.message_primary
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _of_server(error: BaseException, state: str, text: str, where: str, location: Location) -> Error:
+    address = address_of(location, port=PORT)
+    if state == "57014":
+        return _stopped(text, where)
+    if state in _PASSING:
+        return Passing(f"{where}: {text}", hint=_PASSING[state])
+    if state in _DRIFT:
+        return OperationalError(
+            f"{where} is not as the catalog says: {text}", reason=Reason.SCHEMA_DRIFT, hint=CHECK
+        )
+    if state == "3D000":
+        return MissingSource(f"{where}: {text}", hint="Check the source's URL in the catalog")
+    if state[:2] == "28":
+        return ShardUnavailable(
+            f'{where}: {_at(address)} refused user "{address.user or ""}": {text}',
+            hint="Check the user in the source's URL and its PASSWORD in the catalog",
+        )
+    if state == "42501":
+        return OperationalError(f"{where}: {text}", hint="Reading needs USAGE on the schema and SELECT")
+    if state == "25006":
+        return NotSupportedError(f"{where}: {text}", hint="Sources are read in read-only transactions")
+    kind = _KINDS.get(state[:2], OperationalError)
+    return kind(f"{where}: {text}", hint=_hint(error))
+
+
+def _hint(error: BaseException) -> str | None:
+    return error.diag.message_hint if isinstance(error, psycopg.Error) else None
+
+
+def _stopped(text: str, where: str) -> Error:
+    if "statement timeout" in text:
+        return DeadlineExceeded(
+            f"{where}: {text}",
+            hint="Raise statement_timeout_s, an option of the source (or the server's statement_timeout)",
+        )
+    return Cancelled("the statement was cancelled")
+
+
+_SOON = "Try again"
+_PASSING = {
+    "40001": _SOON,
+    "40P01": _SOON,
+    "57P01": "The connection was ended on the server; try again",
+    "57P02": "The server crashed and comes back; try again",
+    "57P03": "The server is starting up or shutting down; try again",
+    "57P05": "The connection was idle too long; try again",
+    "53300": "Lower connections_per_server in the catalog, or raise the server's max_connections",
+    "08006": _SOON,
+    "08003": _SOON,
+}
+_DRIFT = frozenset(("42703", "42P01", "3F000", "42883", "42804"))
+_KINDS: dict[str, type[Error]] = {"22": DataError, "23": IntegrityError, "0A": NotSupportedError}
+
+
+def _of_client(error: BaseException, text: str, where: str) -> Error:
+    if isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
+        return DataError(f"{where}: {text}")
+    if isinstance(error, psycopg.OperationalError | OSError):
+        for word, hint in _REACHING:
+            if word in text:
+                return ShardUnavailable(f"{where} cannot be reached: {text}", hint=hint)
+        if any(word in text for word in _BROKEN):
+            return Lost(f"{where}: the connection was lost: {text}", hint=_SOON)
+        return ShardUnavailable(
+            f"{where} cannot be reached: {text}", hint="Check the source's URL in the catalog, and the server"
+        )
+    return OperationalError(f"{where}: {text}")
+
+
+_REACHING = (
+    ("refused", "Check host and port in the source's URL, and that the server runs"),
+    (
+        "timeout expired",
+        "The server does not answer; connect_timeout_s, an option of the source, says how long to wait",
+    ),
+    (
+        "certificate",
+        "sslrootcert, an option of the source, names the CA's file; sslmode says what is verified",
+    ),
+    (
+        "SSL",
+        "The connection must be encrypted and the server's name verified, unless the source says sslmode",
+    ),
+    ("translate host name", "Check the host in the source's URL"),
+    ("password", "Give the source a PASSWORD in the catalog"),
+)
+_BROKEN = (
+    "closed the connection",
+    "connection is closed",
+    "lost",
+    "consuming input",
+    "no connection",
+    "EOF",
+    "reset by peer",
+    "sending query",
+    "terminat",
+)
+
+
+def _at(address: Address) -> str:
+    return f"the server at {address.server}"

@@ -1,0 +1,435 @@
+"""One connection to the server: its session as pinned, its protocol, and never a wait without an end.
+
+libpq's protocol is spoken through psycopg's generators, which say what they wait for; the waiting is ours.
+While nothing arrives for a while, the server is asked on a connection of its own whether it still answers:
+a statement may take long, but a server that was stopped must not hang us. What was cancelled and does not
+end soon has its socket shut.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import socket
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
+
+import psycopg
+from psycopg import capabilities, generators, waiting
+from psycopg.conninfo import make_conninfo
+from psycopg.errors import error_from_result
+from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGresult
+
+from shardwise.errors import Cancelled, OperationalError
+from shardwise.executor.backends.postgres.errors import Lost
+from shardwise.executor.backends.postgres.settings import Settings
+
+_T = TypeVar("_T")
+_GRACE_S = 3.0
+"""How long a statement that was cancelled may take to end."""
+_AGAIN_S = 0.3
+_PREPARED_MAX = 64
+_CHUNK_ROWS = 1024
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
+
+
+class Field(NamedTuple):
+    """A column of a result, as the protocol tells of it."""
+
+    name: str
+    oid: int
+    modifier: int
+
+
+class Prepared(NamedTuple):
+    """A statement that the server has parsed."""
+
+    name: bytes
+    fields: tuple[Field, ...]
+
+
+class Session:
+    """For one thread at a time; anyone may `cancel`."""
+
+    def __init__(self, settings: Settings, password: str | None) -> None:
+        secret = {} if password is None else {"password": password}
+        self.con: psycopg.Connection[Any] = psycopg.Connection.connect(
+            make_conninfo("", **settings.driver, **secret), autocommit=True, prepare_threshold=None
+        )
+        self.pgconn = self.con.pgconn
+        self.last_used_s = time.monotonic()
+        self._settings = settings
+        self._selector = _Selector()
+        self._selector.register(self.pgconn.socket, selectors.EVENT_READ)
+        self._events = selectors.EVENT_READ
+        self._lock = threading.Lock()
+        self._quiet = threading.Event()
+        self._quiet.set()
+        self._cancelling: threading.Thread | None = None
+        self._is_cancelled = False
+        self._is_cancel_sent = True
+        self._is_copying = False
+        self._prepared: OrderedDict[object, Prepared] = OrderedDict()
+        self._made = 0
+        try:
+            self._verify()
+        except BaseException:
+            self.close()
+            raise
+
+    # -- transactions -------------------------------------------------------------------------
+
+    def begin(self, time_zone: str) -> str:
+        """Begins a read-only transaction of one snapshot; gives what is another once anything was written."""
+        zone = ""
+        if time_zone and time_zone != self.time_zone:
+            zone = f"SET LOCAL TimeZone = '{_plain(time_zone)}'; "
+        results = self.simple(
+            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {zone}"
+            "SELECT pg_snapshot_xmax(pg_current_snapshot())",
+            timeout_s=self._settings.connect_timeout_s,
+        )
+        return (results[-1].get_value(0, 0) or b"").decode()
+
+    def rollback(self) -> None:
+        """Ends the transaction, and with it every setting that it changed."""
+        if self.pgconn.transaction_status != TransactionStatus.IDLE:
+            self._quiet.clear()
+            self._simple("ROLLBACK", _GRACE_S)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a statement may be sent in the transaction."""
+        return bool(self.pgconn.transaction_status == TransactionStatus.INTRANS)
+
+    @property
+    def time_zone(self) -> str:
+        return (self.pgconn.parameter_status(b"TimeZone") or b"").decode()
+
+    # -- statements ---------------------------------------------------------------------------
+
+    def simple(self, sql: str, *, timeout_s: float | None = None) -> list[PGresult]:
+        """Runs statements without parameters, of few rows, as text."""
+        self._ask()
+        return self._simple(sql, timeout_s)
+
+    def _simple(self, sql: str, timeout_s: float | None = None) -> list[PGresult]:
+        try:
+            self.pgconn.send_query(sql.encode())
+            results: list[PGresult] = self._wait(generators.execute(self.pgconn), timeout_s)
+        finally:
+            self._quiet.set()
+        for result in results:
+            self._checked(result)
+        return results
+
+    def query(self, sql: str, values: Sequence[str | None]) -> list[tuple[str | None, ...]]:
+        """Rows as text of a statement of ours, parsed once."""
+        prepared = self.prepare(sql, (0,) * len(values))
+        self.start(prepared, [None if value is None else value.encode() for value in values])
+        rows: list[tuple[str | None, ...]] = []
+        while (result := self.next_rows()) is not None:
+            for row in range(result.ntuples):
+                cells = [result.get_value(row, column) for column in range(result.nfields)]
+                rows.append(tuple(None if cell is None else cell.decode() for cell in cells))
+        return rows
+
+    def prepare(self, sql: str, oids: tuple[int, ...]) -> Prepared:
+        """Has the server parse a statement, unless it has; raises what it says of it."""
+        key = (sql, oids)
+        found = self._prepared.get(key)
+        if found is not None:
+            self._prepared.move_to_end(key)
+            return found
+        while len(self._prepared) >= _PREPARED_MAX:
+            _, old = self._prepared.popitem(last=False)
+            self.simple(f"DEALLOCATE {old.name.decode()}")
+        self._made += 1
+        name = f"shardwise_{self._made}".encode()
+        self._ask()
+        try:
+            self.pgconn.send_prepare(name, sql.encode(), oids)
+            (result,) = self._wait(generators.execute(self.pgconn))
+            self._checked(result)
+            self.pgconn.send_describe_prepared(name)
+            (result,) = self._wait(generators.execute(self.pgconn))
+            self._checked(result)
+        finally:
+            self._quiet.set()
+        fields = [
+            Field((result.fname(i) or b"").decode(), result.ftype(i), result.fmod(i))
+            for i in range(result.nfields)
+        ]
+        made = self._prepared[key] = Prepared(name, tuple(fields))
+        return made
+
+    def forget(self) -> None:
+        """Has statements parsed anew: tables are others now."""
+        self._prepared.clear()
+        self.simple("DEALLOCATE ALL")
+
+    def start(self, prepared: Prepared, values: Sequence[bytes | None]) -> None:
+        """Sends a statement, whose rows `next_rows` gives as they come."""
+        self._ask()
+        self.pgconn.send_query_prepared(prepared.name, values)
+        if capabilities.has_stream_chunked():
+            self.pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
+        else:
+            self.pgconn.set_single_row_mode()
+        self._wait(generators.send(self.pgconn))
+
+    def next_rows(self) -> PGresult | None:
+        """Some more rows, as text; None at the end. Raises what stops the statement."""
+        while True:
+            result: PGresult | None = self._wait(generators.fetch(self.pgconn))
+            if result is None:
+                self._quiet.set()
+                return None
+            if result.status == ExecStatus.FATAL_ERROR:
+                self._drain()
+            self._checked(result)
+            if result.ntuples:
+                return result
+
+    def start_copy(self, sql: str) -> None:
+        """Sends `COPY … TO STDOUT`, whose rows `next_copied` gives as they come."""
+        self._ask()
+        self.pgconn.send_query(sql.encode())
+        results = self._wait(generators.execute(self.pgconn))
+        if results[0].status != ExecStatus.COPY_OUT:
+            self._quiet.set()
+            self._checked(results[0])
+        self._is_copying = True
+
+    def next_copied(self, rows: int, size: int) -> list[bytes]:
+        """Lines until there are so many rows, or bytes; none at the end. Raises what stops the statement."""
+        if not self._is_copying:
+            return []
+        found: list[Any] = []
+        get = self.pgconn.get_copy_data
+        room = size
+        while len(found) < rows and room > 0:
+            length, line = get(1)
+            if length > 0:
+                found.append(line)
+                room -= length
+            elif length == 0:
+                self._ready(waiting.Wait.R, None)
+                self.pgconn.consume_input()
+            else:
+                self._is_copying = False
+                self._drain()
+                break
+        return found
+
+    # -- stopping -----------------------------------------------------------------------------
+
+    def cancel(self) -> None:
+        """Has the server stop what runs, or else what would run next; returns at once. From any thread."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._quiet.is_set() or self._cancelling is not None or self.is_closed:
+                return
+            self._cancelling = threading.Thread(target=self._cancel, name="shardwise-cancel", daemon=True)
+            self._cancelling.start()
+
+    def renew(self) -> None:
+        """For the next request: what was to be stopped is over."""
+        self._is_cancelled = False
+
+    def settle(self) -> None:
+        """Ends what still runs, without reading its rows, and waits until it has been cancelled."""
+        if not self._quiet.is_set():
+            was_cancelled = self._is_cancelled
+            self.cancel()
+            self._is_cancelled = was_cancelled
+            with suppress(psycopg.Error, OperationalError):
+                if self._is_copying:
+                    while self.next_copied(1 << 20, 1 << 26):
+                        pass
+                while self.next_rows() is not None:
+                    pass
+        cancelling, self._cancelling = self._cancelling, None
+        if cancelling is not None:
+            cancelling.join()
+
+    def close(self) -> None:
+        """Cuts the connection; what ran ends on the server when it notices."""
+        with self._lock:
+            self._quiet.set()
+            if not self.is_closed:
+                self._selector.close()
+                self.pgconn.finish()
+
+    @property
+    def is_closed(self) -> bool:
+        return bool(self.pgconn.status == ConnStatus.BAD)
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether no cancel may still be on its way to what runs next."""
+        return self._is_cancel_sent and not self.is_closed
+
+    def _cancel(self) -> None:
+        """Asks again and again, for what was asked before the statement came is without effect."""
+        end = time.monotonic() + _GRACE_S
+        while not self._quiet.is_set() and time.monotonic() < end:
+            if not self._ask_to_stop(end - time.monotonic()):
+                break
+            self._quiet.wait(_AGAIN_S)
+        if not self._quiet.is_set():
+            self._shut()
+
+    def _ask_to_stop(self, timeout_s: float) -> bool:
+        """Whether the server has taken it: its process has been told by the time it closes the connection."""
+        with self._lock:
+            if self.is_closed:
+                return False
+            self._is_cancel_sent = False
+            asked = self.pgconn.cancel_conn() if capabilities.has_cancel_safe() else None
+            plain = self.pgconn.get_cancel() if asked is None else None
+        try:
+            if plain is not None:
+                plain.cancel()
+            elif asked is not None:
+                asked.start()
+                _wait_for(generators.cancel(asked), timeout_s)
+        except (psycopg.Error, OSError):
+            return False
+        self._is_cancel_sent = True
+        return True
+
+    def _shut(self) -> None:
+        """Wakes up whoever waits for the socket."""
+        with self._lock:
+            if not self.is_closed:
+                with suppress(OSError), socket.socket(fileno=os.dup(self.pgconn.socket)) as shared:
+                    shared.shutdown(socket.SHUT_RDWR)
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _verify(self) -> None:
+        """That the session is as pinned: a proxy between may leave out what it does not know."""
+        extra = "set_config('client_connection_check_interval', '2s', false)" if self._checks_client else "''"
+        names = list(self._settings.pinned)
+        shown = ", ".join(f"current_setting('{name}')" for name in names)
+        (result,) = self.simple(f"SELECT {shown}, {extra}")
+        for i, name in enumerate(names):
+            value = (result.get_value(0, i) or b"").decode()
+            if not _is_same(name, value, self._settings.pinned[name]):
+                wanted = self._settings.pinned[name]
+                raise OperationalError(
+                    f"the session's {name} is {value!r}, not {wanted!r} as was asked for",
+                    hint="Connect to the server itself, or have the proxy in between pass on `options`",
+                )
+
+    @property
+    def _checks_client(self) -> bool:
+        return self.pgconn.server_version >= 140000
+
+    def _ask(self) -> None:
+        """From here on `cancel` has something to stop; raises Cancelled if it came before."""
+        with self._lock:
+            if self._is_cancelled:
+                self._is_cancelled = False
+                raise Cancelled("the statement was cancelled")
+            self._quiet.clear()
+
+    def _checked(self, result: PGresult) -> None:
+        if result.status in (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE):
+            self._is_cancelled = False
+            raise error_from_result(result, encoding="utf-8")
+
+    def _drain(self) -> None:
+        """Reads up to the end of the statement, and raises what the server says of it."""
+        failed = None
+        while (result := self._wait(generators.fetch(self.pgconn))) is not None:
+            if result.status == ExecStatus.FATAL_ERROR:
+                failed = failed or result
+        self._quiet.set()
+        if failed is not None:
+            self._checked(failed)
+
+    def _wait(self, gen: Generator[Any, Any, _T], timeout_s: float | None = None) -> _T:
+        end = None if timeout_s is None else time.monotonic() + timeout_s
+        try:
+            wanted = next(gen)
+            while True:
+                wanted = gen.send(self._ready(wanted, end))
+        except StopIteration as done:
+            value: _T = done.value
+            return value
+
+    def _ready(self, wanted: int, end: float | None) -> int:
+        """Waits for the socket; raises Lost if the server does not answer any more."""
+        if wanted != self._events:  # psycopg's bits are those of `selectors`
+            self._selector.modify(self.pgconn.socket, wanted)
+            self._events = wanted
+        limit = self._settings.read_timeout_s
+        while True:
+            wait = limit if end is None else max(0.0, min(limit, end - time.monotonic()))
+            found = self._selector.select(wait)
+            if found:
+                return found[0][1]
+            if end is not None and time.monotonic() >= end:
+                self._give_up("did not answer in time")
+            if not _answers(self._settings):
+                self._give_up("does not answer any more")
+
+    def _give_up(self, why: str) -> None:
+        self.close()
+        raise Lost(
+            f"the server at {self._settings.address.server} {why}", hint="Check the server and the network"
+        )
+
+
+def _plain(name: str) -> str:
+    return name.replace("'", "''")
+
+
+def _is_same(name: str, found: str, wanted: str) -> bool:
+    if name == "statement_timeout":
+        return found not in ("0", "")
+    return found.replace(" ", "") == wanted.replace(" ", "")
+
+
+def _wait_for(gen: Generator[Any, Any, None], timeout_s: float) -> None:
+    """As `psycopg.waiting.wait_conn`, which got its limit late."""
+    end = time.monotonic() + timeout_s
+    try:
+        fileno, wanted = next(gen)
+        while True:
+            with _Selector() as selector:
+                selector.register(fileno, wanted)
+                found = selector.select(max(0.0, end - time.monotonic()))
+            if not found:
+                raise psycopg.OperationalError("the request to cancel was not answered")
+            fileno, wanted = gen.send(found[0][1])
+    except StopIteration:
+        return
+
+
+_SSL_REQUEST = b"\0\0\0\x08\x04\xd2\x16\x2f"
+
+
+def _answers(settings: Settings) -> bool:
+    """Whether the server says a word to a new connection: anyone may ask it whether it speaks TLS."""
+    address = settings.address
+    try:
+        if address.socket is not None:
+            found = socket.socket(socket.AF_UNIX)
+            found.settimeout(settings.connect_timeout_s)
+            found.connect(f"{address.socket}/.s.PGSQL.{address.port}")
+        else:
+            found = socket.create_connection((address.host, address.port), settings.connect_timeout_s)
+        with found:
+            found.settimeout(settings.connect_timeout_s)
+            found.sendall(_SSL_REQUEST)
+            return found.recv(1) in (b"S", b"N")
+    except OSError:
+        return False
