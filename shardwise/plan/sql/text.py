@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from shardwise.plan.sql.own_postgres import postgres_text
 from shardwise.plan.sql.sqlite import KEYWORDS
 
 
@@ -14,6 +15,8 @@ def text_of(query: exp.Expr, dialect: str) -> str:
         for name in query.find_all(exp.Identifier):
             if name.name.lower() in KEYWORDS:
                 name.set("quoted", True)
+    if dialect == "postgres":
+        return postgres_text(query)
     return query.sql(dialect=dialect)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from shardwise.errors import NotSupportedError
 from shardwise.planner.dialects.base import Dialect
 from shardwise.planner.dialects.duckdb import DUCKDB
+from shardwise.planner.dialects.postgres import POSTGRES
 from shardwise.planner.dialects.sqlite import SQLITE
 
 __all__ = ["DUCKDB", "Dialect", "find_dialect", "query_dialect"]
 
-_DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, SQLITE)}
+_DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, POSTGRES, SQLITE)}
 
 
 def find_dialect(name: str) -> Dialect | None:
@@ -23,6 +24,6 @@ def query_dialect(name: str) -> Dialect:
     if dialect is None:
         raise NotSupportedError(
             f'the query dialect "{name}" is not supported yet',
-            hint="Write CREATE CATALOG … DIALECT duckdb, or sqlite",
+            hint="Write CREATE CATALOG … DIALECT duckdb, postgres or sqlite",
         )
     return dialect

@@ -1,0 +1,287 @@
+"""The postgres dialect: the meaning is PostgreSQL's own, on the shards and in the merge."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog, Table, View
+from shardwise.catalog.types import Family, read_type
+from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
+from shardwise.planner.context import Context
+from shardwise.planner.dialects.base import Dialect, Moment
+from shardwise.planner.dialects.postgres_aggregates import combine
+from shardwise.planner.dialects.postgres_constants import PostgresConstants, literal_of
+from shardwise.planner.dialects.postgres_model import is_plain, is_unknown, relation_of, unmodelled
+from shardwise.planner.dialects.postgres_names import column_name
+from shardwise.planner.dialects.postgres_reading import trees
+from shardwise.planner.dialects.postgres_words import (
+    AGGREGATES,
+    CLOCKS,
+    SCALARS,
+    SESSION,
+    SETS,
+    SYNTAX,
+    VOLATILE,
+    WINDOWS,
+)
+from shardwise.planner.positions import position_of
+
+_CALLABLE: Final = (
+    SCALARS | AGGREGATES | WINDOWS | SETS | VOLATILE | CLOCKS | SYNTAX | {"statement_timestamp"}
+)
+_SYSTEM_COLUMNS: Final = frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"})
+_SESSION_WORDS: Final[dict[type[exp.Expr], str]] = {
+    exp.CurrentUser: "current_user",
+    exp.SessionUser: "session_user",
+    exp.CurrentSchema: "current_schema",
+    exp.CurrentCatalog: "current_catalog",
+    exp.CurrentDatabase: "current_database",
+}
+_UNEQUAL: Final = frozenset({"CHAR", "CHARACTER", "BPCHAR", "CITEXT", "MONEY"})
+"""Types of which two values are equal that are not the same, or that are ordered by the session."""
+
+
+def check(statement: exp.Expr) -> None:
+    """Refuses functions that reach out of the data or mean nothing over shards."""
+    for node in statement.walk():
+        if isinstance(node, exp.Anonymous):
+            _check_call(node)
+        elif type(node) in _SESSION_WORDS:
+            raise _of_session(_SESSION_WORDS[type(node)], node)
+        elif isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted"):
+            if node.name in ("user", "current_role"):
+                raise _of_session(node.name, node)
+        elif isinstance(node, exp.DataType) and _type_text(node).startswith("reg"):
+            raise NotSupportedError(
+                f"the type {_type_text(node)} is not available here: it reads a server's own catalog",
+                reason=Reason.FORBIDDEN,
+                position=position_of(node),
+            )
+        elif isinstance(node, exp.Select) and (node.args.get("locks") or node.args.get("into")):
+            what = "INTO" if node.args.get("into") else "FOR UPDATE and FOR SHARE"
+            raise NotSupportedError(f"{what} is not supported: only reading is", reason=Reason.NOT_SUPPORTED)
+        elif isinstance(node, exp.TableSample):
+            raise NotSupportedError(
+                "TABLESAMPLE is not supported: each shard would draw its own sample",
+                hint="Filter by random() in a subquery, or by a hash of the key",
+            )
+
+
+def _check_call(call: exp.Anonymous) -> None:
+    name = call.name.lower()
+    schema = call.parent.this if isinstance(call.parent, exp.Dot) and call.parent.expression is call else None
+    if name in SESSION:
+        raise _of_session(name, call)
+    if schema is not None and schema.name.lower() != "pg_catalog":
+        raise _forbidden(f"{schema.name}.{name}", call)
+    if name not in _CALLABLE or (isinstance(call.this, str) and call.this != name):
+        raise _forbidden(call.name, call)
+
+
+def _of_session(name: str, node: exp.Expr) -> NotSupportedError:
+    return NotSupportedError(
+        f"{name} is not available here: it tells of one server's session, of which there are several",
+        reason=Reason.FORBIDDEN,
+        hint="Give the value as a parameter",
+        position=position_of(node),
+    )
+
+
+def _forbidden(name: str, node: exp.Expr) -> NotSupportedError:
+    return NotSupportedError(
+        f'the function "{name}" is not available here: only functions of PostgreSQL\'s own are that compute '
+        "with the statement's data",
+        reason=Reason.FORBIDDEN,
+        hint="A function of the database's may read tables, of which each server has a part",
+        position=position_of(node),
+    )
+
+
+def _type_text(type_: exp.DataType) -> str:
+    kind = type_.args.get("kind")
+    if kind is not None:
+        return str(kind.name if isinstance(kind, exp.Expr) else kind).lower()
+    return str(type_.this.value).lower() if isinstance(type_.this, exp.DType) else ""
+
+
+# ------------------------------------------------------------------ the statement's moment
+
+
+def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
+    """A copy with the statement's moment written out, so that all shards and the merge have the same, with
+    views in the place of their names, and with the names and types that columns of subqueries have."""
+    tree = _expanded(ast.copy(), catalog, ())
+    _check_system_columns(tree, catalog)
+    _name_columns(tree)
+    for node in list(tree.walk()):
+        value = _moment_of(node, moment)
+        if value is None:
+            continue
+        if node is tree:
+            return value
+        node.replace(value)
+    return tree
+
+
+def _name_columns(tree: exp.Expr) -> None:
+    outermost = {id(select) for select in _outermost(tree)}
+    for select in tree.find_all(exp.Select):
+        if id(select) in outermost:
+            continue
+        is_arm = isinstance(select.parent, exp.SetOperation)
+        items: list[exp.Expr] = []
+        for item in select.expressions:
+            if isinstance(item, exp.Star | exp.Column):
+                items.append(item)
+                continue
+            name = column_name(item)
+            inner = item.this if isinstance(item, exp.Alias) else item
+            if not is_arm and is_unknown(inner) and not isinstance(inner, exp.Parameter | exp.Placeholder):
+                inner = exp.cast(inner.copy(), "TEXT", dialect="postgres")
+            alias = item.args["alias"].copy() if isinstance(item, exp.Alias) else _identifier(name)
+            items.append(exp.Alias(this=inner, alias=alias))
+        select.set("expressions", items)
+
+
+def _identifier(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
+
+
+def _outermost(tree: exp.Expr) -> list[exp.Expr]:
+    if isinstance(tree, exp.SetOperation):
+        return [*_outermost(tree.this), *_outermost(tree.expression)]
+    if isinstance(tree, exp.Subquery):
+        return _outermost(tree.this)
+    return [tree]
+
+
+def _moment_of(node: exp.Expr, moment: Moment) -> exp.Expr | None:
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    if not (name in CLOCKS or name == "statement_timestamp" or isinstance(node, _CLOCKS)):
+        return None
+    zone = moment.time_zone if isinstance(moment, Context) else "UTC"
+    local: datetime = moment.now.astimezone(ZoneInfo(zone))
+    if isinstance(node, exp.CurrentDate):
+        return _cast(local.date().isoformat(), "DATE")
+    if isinstance(node, exp.Localtimestamp):
+        return _cast(local.replace(tzinfo=None).isoformat(sep=" "), "TIMESTAMP")
+    if isinstance(node, exp.Localtime):
+        return _cast(local.time().isoformat(), "TIME")
+    if isinstance(node, exp.CurrentTime):
+        return _cast(local.timetz().isoformat(), "TIMETZ")
+    return _cast(local.isoformat(sep=" "), "TIMESTAMPTZ")
+
+
+_CLOCKS: Final = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtimestamp, exp.Localtime)
+
+
+def _cast(text: str, to: str) -> exp.Expr:
+    return exp.cast(exp.Literal.string(text), to, dialect="postgres")
+
+
+def _check_system_columns(tree: exp.Expr, catalog: Catalog) -> None:
+    for name in tree.find_all(exp.Column):
+        if name.name.lower() in _SYSTEM_COLUMNS and not _is_declared(name, tree, catalog):
+            raise Unplannable(
+                f"{name.name} has no meaning over shards: each server numbers its own rows",
+                hint="Use the table's key",
+                position=position_of(name),
+            )
+
+
+def _is_declared(name: exp.Column, tree: exp.Expr, catalog: Catalog) -> bool:
+    wanted = name.name.lower()
+    found = [relation_of(t, catalog) for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+    if any(isinstance(t, Table) and wanted in {c.name.lower() for c in t.columns or ()} for t in found):
+        return True
+    return any(
+        wanted in {i.name.lower() for i in item.find_all(exp.Identifier)}
+        for item in (*tree.find_all(exp.Alias), *tree.find_all(exp.TableAlias))
+    )
+
+
+# ------------------------------------------------------------------ views
+
+
+def _expanded(tree: exp.Expr, catalog: Catalog, within: tuple[str, ...]) -> exp.Expr:
+    for table in list(tree.find_all(exp.Table)):
+        if not isinstance(table.this, exp.Identifier) or _is_with_item(table):
+            continue
+        view = relation_of(table, catalog)
+        if not isinstance(view, View):
+            continue
+        name = view.full_name.lower()
+        if name in within:
+            raise Unplannable(f'the view "{view.name}" reads itself')
+        (query,) = trees(view.sql)
+        query = _expanded(query, catalog, (*within, name))
+        _check_capture(table, query, view.name)
+        alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+        if view.columns and not alias.args.get("columns"):
+            alias = alias.copy()
+            alias.set("columns", [_identifier(column) for column in view.columns])
+        item = exp.Subquery(this=query, alias=alias)
+        for key in ("joins", "laterals"):
+            if table.args.get(key):
+                item.set(key, table.args[key])
+        table.replace(item)
+    return tree
+
+
+def _with_items(node: exp.Expr) -> set[str]:
+    names: set[str] = set()
+    at: exp.Expr | None = node
+    while at is not None:
+        clause = at if isinstance(at, exp.With) else at.args.get("with_")
+        if clause is not None:
+            names |= {cte.alias.lower() for cte in clause.expressions}
+        at = at.parent
+    return names
+
+
+def _is_with_item(table: exp.Table) -> bool:
+    return not table.db and table.name.lower() in _with_items(table)
+
+
+def _check_capture(table: exp.Table, query: exp.Expr, name: str) -> None:
+    around = _with_items(table)
+    for inner in query.find_all(exp.Table):
+        if inner.name.lower() in around:
+            raise Unplannable(
+                f'the view "{name}" reads "{inner.name}", which is a WITH item here',
+                hint="Give the WITH item another name",
+            )
+
+
+def family(type_text: str) -> Family:
+    """The family of a type whose equal values are the same to PostgreSQL and to a sharding."""
+    found = read_type(type_text, "postgres")
+    return Family.OTHER if found is None or found.name in _UNEQUAL else found.family
+
+
+def _no_value(call: exp.Expr, moment: Moment) -> exp.Expr | None:
+    """`fixed` has written them all out."""
+    return None
+
+
+POSTGRES = Dialect(
+    name="postgres",
+    trees=trees,
+    check=check,
+    fixed=fixed,
+    value_of=_no_value,
+    unmodelled=unmodelled,
+    literal_of=literal_of,
+    constants=PostgresConstants(),
+    combine=combine,
+    family=family,
+    is_alone=True,
+    filters_whole=True,
+    doubts=(ProgrammingError, Unplannable),
+    is_plain=is_plain,
+    off=frozenset({"run_first", "keys_first", "order_joins"}),
+)
