@@ -171,6 +171,23 @@ def _kept(of_type: str) -> str:
     return "INTEGER" if _is_whole(of_type) else "TEXT"
 
 
+def _of_server(dialect: str, printer: Printer) -> Syntax:
+    """A server's own SQL, whose generator knows the types that its CAST has names for."""
+
+    def cast(constant: exp.Expr, of_type: str) -> str:
+        return exp.cast(constant, of_type, dialect=dialect).sql(dialect=dialect)
+
+    return Syntax(
+        text=lambda tree: text_of(tree, dialect),
+        name=printer.name,
+        string=printer.string,
+        null_of=lambda of_type: cast(exp.Null(), of_type),
+        member=lambda text, of_type: cast(exp.Literal.string(text), of_type),
+        default=cast,
+        never="FALSE",
+    )
+
+
 OWN: Mapping[str, Syntax] = {
     "duckdb": DUCKDB,
     "sqlite": replace(
@@ -179,6 +196,8 @@ OWN: Mapping[str, Syntax] = {
         null_of=lambda of_type: f"CAST(NULL AS {of_type})" if of_type else "NULL",
         member=lambda text, of_type: f"CAST({SQLITE.member(text, of_type)} AS {_kept(of_type)})",
     ),
+    "mysql": _of_server("mysql", MYSQL),
+    "postgres": _of_server("postgres", POSTGRES),
 }
 """Of a query that is in the source's own dialect."""
 

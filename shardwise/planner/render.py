@@ -28,10 +28,10 @@ from shardwise.plan.nodes import (
 from shardwise.plan.partitions import OWN, SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
 from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan, TableColumn, Text
-from shardwise.plan.sql import as_sqlite_reads_it, stream_names, text_of, to_query
+from shardwise.plan.sql import stream_names, text_of, to_query
 from shardwise.plan.tree import bare, walk
 from shardwise.planner.caching.observed import Values
-from shardwise.planner.dialects.sqlite_shapes import shapes
+from shardwise.planner.dialects import query_dialect
 from shardwise.planner.foreign import Foreign
 from shardwise.planner.narrow_keys import has_lists, narrowed
 from shardwise.planner.pass_context import PlanContext
@@ -98,7 +98,7 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         make_text=lambda: text_for(values),
         expects=_expects(inner, catalog),
         plain=lambda: _plain(inner, shown),
-        shapes=shapes(inner) if catalog.dialect == "sqlite" else (),
+        shapes=query_dialect(catalog.dialect).shapes(inner),
         params_for=None if foreign is None else foreign.params,
         may_be_missing=_may_be_missing(inner, catalog),
         text_for=text_for if has_own_keys else None,
@@ -223,9 +223,8 @@ def _stored(node: Node, *, is_joined: bool) -> Iterator[str]:
 
 
 def _query(node: Node, names: Sequence[str] | None, catalog: Catalog) -> exp.Query:
-    if catalog.dialect != "sqlite":
-        return to_query(node, _no_leaf, names)
-    return as_sqlite_reads_it(to_query(node, _no_leaf, names, qualify=False))
+    dialect = query_dialect(catalog.dialect)
+    return dialect.readable(to_query(node, _no_leaf, names, qualify=dialect.has_qualify))
 
 
 def _no_leaf(node: Node) -> exp.Expr | None:

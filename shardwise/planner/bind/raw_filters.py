@@ -205,11 +205,14 @@ def _moved(predicate: exp.Expr, one: ColumnId, other: ColumnId) -> exp.Expr:
 
 
 def mentioned(sql: exp.Expr) -> frozenset[str] | None:
-    """The names that a column may be read by, folded; None where any may be (`*`, NATURAL)."""
+    """The names that a column may be read by, folded; None where any may be (`*`, NATURAL, a whole row)."""
     for star in sql.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count):
             return None
     if any(str(join.args.get("method") or "").upper() == "NATURAL" for join in sql.find_all(exp.Join)):
+        return None
+    tables = {table.alias_or_name.lower() for table in sql.find_all(exp.Table)}
+    if any(not name.table and name.name.lower() in tables for name in sql.find_all(exp.Column)):
         return None
     return frozenset(_names(sql.find_all(exp.Identifier)))
 

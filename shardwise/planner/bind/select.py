@@ -7,6 +7,7 @@ last Project drops.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -32,7 +33,6 @@ from shardwise.planner.bind.block import Block, SelectItem
 from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.grouping import grouped
-from shardwise.planner.bind.names import name_of
 from shardwise.planner.bind.order import is_order_by_all, place, sort_key
 from shardwise.planner.bind.scope import Scope, did_you_mean, unique_names
 from shardwise.planner.bind.sources import bind_from
@@ -114,14 +114,14 @@ def _select_items(block: Block) -> list[SelectItem]:
             raise Unmodelled("several aliases of one item")
         inner = raw.this if aliased else raw
         bound = binder.bind(inner)
-        name = raw.alias if aliased else _column_name(bound, inner)
+        name = raw.alias if aliased else _column_name(bound, inner, block.binder.dialect.name_of)
         items.append(SelectItem(name, bound, aliased))
         if aliased:
             block.scope.aliases[name.lower()] = bound  # of two of a name DuckDB takes the last
     return items
 
 
-def _column_name(bound: exp.Expr, raw: exp.Expr) -> str:
+def _column_name(bound: exp.Expr, raw: exp.Expr, name_of: Callable[[exp.Expr], str]) -> str:
     """A column keeps the name it was made with, whatever letter case the user wrote."""
     if isinstance(raw, exp.Column) and type(bound) is exp.Column and bound.name.lower() == raw.name.lower():
         return bound.name

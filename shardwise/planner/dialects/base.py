@@ -14,7 +14,10 @@ from shardwise.catalog.model import Catalog
 from shardwise.catalog.shardings import Unknown, Value
 from shardwise.catalog.types import Family
 from shardwise.errors import Error
+from shardwise.plan.nodes import Node
+from shardwise.plan.run import Shape
 from shardwise.planner.aggregates import Combined
+from shardwise.planner.dialects.duckdb_names import name_of
 from shardwise.planner.families import TypeOf
 from shardwise.planner.literals import Constant, Typed
 
@@ -54,6 +57,14 @@ def _never(_: exp.Expr) -> bool:
     return False
 
 
+def _as_it_is(query: exp.Query) -> exp.Query:
+    return query
+
+
+def _no_shapes(_: Node) -> tuple[Shape, ...]:
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
     """One query dialect.
@@ -68,6 +79,9 @@ class Dialect:
     `doubts`: errors of the binder's that the engine need not share: the statement is then kept whole.
     `filters_whole`: tables of a statement kept whole have its filters, of which each `is_plain`: made of
     operators and functions that give the same for the same row.
+    `readable` is a query that was written of a tree as the dialect's engine reads it, which may edit it in
+    place; `has_qualify`: the engine knows QUALIFY, and HAVING without GROUP BY. `shapes` are those of a
+    fragment's columns where the merge is SQLite. `name_of` is the name of a select item that has no alias.
     """
 
     name: str
@@ -86,3 +100,7 @@ class Dialect:
     filters_whole: bool = False
     doubts: tuple[type[Error], ...] = ()
     is_plain: Callable[[exp.Expr], bool] = _never
+    name_of: Callable[[exp.Expr], str] = name_of
+    readable: Callable[[exp.Query], exp.Query] = _as_it_is
+    has_qualify: bool = False
+    shapes: Callable[[Node], tuple[Shape, ...]] = _no_shapes

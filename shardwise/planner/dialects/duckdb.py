@@ -70,5 +70,6 @@ DUCKDB = Dialect(
     constants=_Constants(),
     combine=combine,
     has_marks=True,
+    has_qualify=True,
     family=partial(type_family, dialect="duckdb"),
 )

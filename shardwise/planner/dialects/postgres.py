@@ -279,6 +279,7 @@ POSTGRES = Dialect(
     constants=PostgresConstants(),
     combine=combine,
     family=family,
+    name_of=column_name,
     is_alone=True,
     filters_whole=True,
     doubts=(ProgrammingError, Unplannable),

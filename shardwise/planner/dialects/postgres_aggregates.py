@@ -126,7 +126,7 @@ def _avg(argument: exp.Expr, kind: str | None, part: Part) -> exp.Expr | None:
     count: exp.Expr = exp.Sum(this=part(exp.Count(this=argument.copy())))
     if kind in ("float4", "float8", "interval"):
         count = _cast(count, "DOUBLE PRECISION")
-    return exp.Div(this=total, expression=count)
+    return _quotient(total, count)
 
 
 def _variance(argument: exp.Expr, part: Part, *, sample: bool) -> exp.Expr:
@@ -146,7 +146,7 @@ def _variance(argument: exp.Expr, part: Part, *, sample: bool) -> exp.Expr:
     below = exp.Paren(this=exp.Mul(this=count.copy(), expression=less))
     enough = exp.GT(this=count.copy(), expression=_number(1 if sample else 0))
     is_none = exp.LTE(this=above.copy(), expression=_number(0))
-    quotient = exp.Div(this=exp.Paren(this=above), expression=below)
+    quotient = _quotient(exp.Paren(this=above), below)
     inner = exp.Case(
         ifs=[exp.If(this=is_none, true=_cast(_number(0), "DECIMAL"))],
         default=quotient,
@@ -166,6 +166,11 @@ def _distinct(
     if isinstance(call, exp.Anonymous):
         return exp.Anonymous(this=call.name, expressions=[again])
     return type(call)(this=again)
+
+
+def _quotient(above: exp.Expr, below: exp.Expr) -> exp.Expr:
+    """`typed`: as it is, whatever is divided."""
+    return exp.Div(this=above, expression=below, typed=True)
 
 
 def _number(value: int) -> exp.Expr:

@@ -10,11 +10,13 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.catalog.sqlite_types import family
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
+from shardwise.plan.sql import as_sqlite_reads_it
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.sqlite_aggregates import combine
 from shardwise.planner.dialects.sqlite_constants import SQLiteConstants, literal_of
 from shardwise.planner.dialects.sqlite_model import is_plain, relation_of, unmodelled
 from shardwise.planner.dialects.sqlite_reading import trees
+from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.dialects.sqlite_with import put_in_order
 from shardwise.planner.positions import position_of
 
@@ -244,5 +246,7 @@ SQLITE = Dialect(
     filters_whole=True,
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
+    readable=as_sqlite_reads_it,
+    shapes=shapes,
     off=frozenset({"run_first", "keys_first", "order_joins"}),
 )
