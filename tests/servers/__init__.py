@@ -2,6 +2,7 @@
 
     mariadb(0)          the first MariaDB server, `mariadb(1)` the second
     postgres()          the PostgreSQL server
+    private_mariadb(…)  one that may be stopped, whatever runs already
     server.database()   a new empty database on it, dropped with the server
 
 They run from the machine's binaries in a temporary folder, on free loopback ports, and are stopped by their
@@ -15,8 +16,8 @@ Where the binaries are missing the test is skipped, saying what to install; with
 
 from __future__ import annotations
 
-from tests.servers.mariadb_server import mariadb
+from tests.servers.mariadb_server import mariadb, private_mariadb
 from tests.servers.postgres_server import postgres
 from tests.servers.running import Server, stop_all
 
-__all__ = ["Server", "mariadb", "postgres", "stop_all"]
+__all__ = ["Server", "mariadb", "postgres", "private_mariadb", "stop_all"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pwd
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pymysql
@@ -91,7 +92,20 @@ def mariadb(number: int = 0) -> MariaDB:
     return MariaDB(**found.__dict__)
 
 
-def _start(folder: Path, port: int) -> Server:
+def private_mariadb(name: str, *options: str, files: Mapping[str, bytes] | None = None) -> MariaDB:
+    """A server of the tests' own, whatever runs already: one that may be stopped, or has `options`.
+
+    `files` are put into a folder that it may read; `{files}` in an option is that folder.
+    """
+    if shutil.which("mariadbd") is None:
+        missing("MariaDB", "mariadb-server-core mariadb-client-core")
+    found = running(f"mariadb-{name}", lambda folder, port: _start(folder, port, options, files or {}))
+    return MariaDB(**found.__dict__)
+
+
+def _start(
+    folder: Path, port: int, options: Sequence[str] = (), files: Mapping[str, bytes] = MappingProxyType({})
+) -> Server:
     user = _user()
     owned(folder, user)
     data, temporary = folder / "data", owned(folder / "tmp", user)
@@ -109,6 +123,9 @@ def _start(folder: Path, port: int) -> Server:
         cwd=folder,
         **as_user(user),  # type: ignore[call-overload]
     )
+    given_files = owned(folder / "files", user)
+    for name, content in files.items():
+        (given_files / name).write_bytes(content)
     log = folder / "server.log"
     command = [
         shutil.which("mariadbd") or "mariadbd",
@@ -119,6 +136,7 @@ def _start(folder: Path, port: int) -> Server:
         f"--pid-file={folder / 'pid'}",
         "--bind-address=127.0.0.1",
         f"--port={port}",
+        *(option.format(files=given_files) for option in options),
     ]
     pid = launch(command, user=user, log=log)
     server = MariaDB("mariadb", "127.0.0.1", port, "root", "", pid, str(folder))

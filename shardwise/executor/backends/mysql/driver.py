@@ -109,6 +109,17 @@ class Wire(pymysql.Connection):  # type: ignore[misc]  # it has no types
         self._force_close()
 
 
+def cause_of(error: BaseException) -> BaseException | None:
+    """What the socket raised, where the driver tells of it."""
+    found: BaseException | None = getattr(error, "original_exception", None)
+    return found or (error.__context__ if isinstance(error, pymysql.OperationalError) else None)
+
+
+def is_timeout(error: BaseException) -> bool:
+    """Whether the server said nothing for as long as it may."""
+    return isinstance(error, TimeoutError) or isinstance(cause_of(error), TimeoutError)
+
+
 def row(result: Result) -> tuple[Any, ...] | None:
     """The next row; None at the end."""
     found: tuple[Any, ...] | None = result._read_rowdata_packet_unbuffered()

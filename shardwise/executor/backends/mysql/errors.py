@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 from shardwise.errors import (
     Cancelled,
     DataError,
@@ -15,7 +17,7 @@ from shardwise.errors import (
 )
 from shardwise.executor.backends.address import address_of
 from shardwise.executor.backends.base import Location
-from shardwise.executor.backends.mysql.driver import pymysql
+from shardwise.executor.backends.mysql.driver import CR, cause_of, pymysql
 
 
 class Passing(ShardUnavailable):
@@ -81,6 +83,8 @@ def translate_error(error: BaseException, location: Location) -> Error:
 
 def _of_server(error: BaseException, where: str, location: Location) -> Error:
     code, told = code_of(error), _told(error, location)
+    if isinstance(cause_of(error), ssl.SSLError):
+        code = CR.CR_SSL_CONNECTION_ERROR
     said = f"{told} ({code})" if code else told
     if code in _NOT_THERE:
         what, hint = _NOT_THERE[code]

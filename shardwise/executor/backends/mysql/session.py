@@ -14,7 +14,7 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 from shardwise.errors import Error, OperationalError, ShardUnavailable
-from shardwise.executor.backends.mysql.driver import Wire, pymysql
+from shardwise.executor.backends.mysql.driver import Wire, is_timeout, pymysql
 from shardwise.executor.backends.mysql.settings import Settings
 from shardwise.executor.backends.mysql.watchdog import WATCHDOG
 
@@ -50,6 +50,8 @@ class Session:
         except BaseException as error:
             self.drop()
             because = self._cut_because()
+            if because is None and is_timeout(error):
+                because = self._silence()
             if because is not None:
                 raise because from error
             raise
@@ -154,11 +156,12 @@ class Session:
         if answers:
             self._waiting_since = time.monotonic()
             return
-        self.cut(
-            ShardUnavailable(
-                f'source "{self.settings.source}": server {self.settings.address.server} does not answer',
-                hint="Check that it runs; read_timeout_s of the source says how long to wait for it",
-            )
+        self.cut(self._silence())
+
+    def _silence(self) -> ShardUnavailable:
+        return ShardUnavailable(
+            f'source "{self.settings.source}": server {self.settings.address.server} does not answer',
+            hint="Check that it runs. Its options connect_timeout_s and read_timeout_s say how long to wait",
         )
 
     # -- pinned -------------------------------------------------------------------------------
