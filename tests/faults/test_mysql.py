@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ from tests.servers.running import free_port
 
 pytestmark = pytest.mark.servers
 MANY = 30_000
+READER, SAFE = f"reader{os.getpid()}", f"safe{os.getpid()}"  # of this process: others use the server too
 SLOW = "SELECT count(*) FROM many a, many b, many c WHERE concat(a.word, b.word, c.word) = 'x'"
 
 
@@ -41,7 +43,7 @@ def server() -> MariaDB:
         "--ssl-ca={files}/ca.pem",
         "--ssl-cert={files}/server.pem",
         "--ssl-key={files}/server.key",
-        files={name: certificates()[name] for name in ("ca.pem", "server.pem", "server.key")},
+        files=certificates(),
     )
 
 
@@ -52,10 +54,10 @@ def database(server: MariaDB) -> str:
         f"INSERT INTO many SELECT seq, repeat('w', 100) FROM seq_1_to_{MANY}",
     )
     server.run(
-        "CREATE OR REPLACE USER reader@'%' IDENTIFIED BY 'r''\\\\é'",
-        f"GRANT SELECT ON `{name}`.* TO reader@'%'",
-        "CREATE OR REPLACE USER safe@'%' IDENTIFIED BY 'x' REQUIRE X509",
-        f"GRANT SELECT ON `{name}`.* TO safe@'%'",
+        f"CREATE OR REPLACE USER {READER}@'%' IDENTIFIED BY 'r''\\\\é'",
+        f"GRANT SELECT ON `{name}`.* TO {READER}@'%'",
+        f"CREATE OR REPLACE USER {SAFE}@'%' IDENTIFIED BY 'x' REQUIRE X509",
+        f"GRANT SELECT ON `{name}`.* TO {SAFE}@'%'",
     )
     return name
 
@@ -68,7 +70,7 @@ def backend() -> MySQLBackend:
 def location(server: MariaDB, database: str, port: int | None = None, **options: str) -> Location:
     return Location(
         source="db",
-        url=f"mysql://reader@127.0.0.1:{port or server.port}/{database}",
+        url=f"mysql://{READER}@127.0.0.1:{port or server.port}/{database}",
         password="r'\\é",
         options=options,
     )
@@ -119,7 +121,7 @@ def threads(server: MariaDB, database: str) -> list[tuple[Any, ...]]:
     """What runs there for the reader."""
     return server.run(
         "SELECT id, info FROM information_schema.processlist"
-        f" WHERE user IN ('reader', 'safe') AND db = '{database}' AND command = 'Query'"
+        f" WHERE user IN ('{READER}', '{SAFE}') AND db = '{database}' AND command = 'Query'"
     )
 
 
@@ -138,7 +140,7 @@ def test_a_wrong_password(backend: MySQLBackend, server: MariaDB, database: str)
 
 
 def test_an_unknown_database(backend: MySQLBackend, server: MariaDB, database: str) -> None:
-    server.run("GRANT SELECT ON no_such_db.* TO reader@'%'")
+    server.run(f"GRANT SELECT ON no_such_db.* TO {READER}@'%'")
     error = error_of(backend, location(server, "no_such_db"))
     assert isinstance(error, ShardUnavailable)
     assert "has no such database" in error.message
@@ -196,11 +198,10 @@ def test_options_that_cannot_be(
 
 
 @pytest.fixture(scope="module")
-def pem(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pem")
-    for name, content in certificates().items():
-        (folder / name).write_bytes(content)
-    return folder
+def pem(server: MariaDB) -> Path:
+    """The folder of the certificates, made by whichever process started the server."""
+    assert server.folder is not None
+    return Path(server.folder) / "files"
 
 
 CIPHER = "SHOW STATUS LIKE 'Ssl_cipher'"
@@ -241,7 +242,7 @@ def test_tls_with_a_clients_certificate(
     backend: MySQLBackend, server: MariaDB, database: str, pem: Path
 ) -> None:
     options = {"ssl_ca": str(pem / "ca.pem")}
-    where = Location(source="db", url=f"mysql://safe@127.0.0.1:{server.port}/{database}", password="x")
+    where = Location(source="db", url=f"mysql://{SAFE}@127.0.0.1:{server.port}/{database}", password="x")
     without = Location(source="db", url=where.url, password="x", options=options)
     assert "does not let this user in" in error_of(backend, without).message
     options |= {"ssl_cert": str(pem / "client.pem"), "ssl_key": str(pem / "client.key")}
@@ -459,7 +460,7 @@ def test_idle_sessions_are_few_and_end(backend: MySQLBackend, server: MariaDB, d
         each.close()
 
     def count() -> int:
-        sql = "SELECT count(*) FROM information_schema.processlist WHERE user = 'reader' AND db = "
+        sql = f"SELECT count(*) FROM information_schema.processlist WHERE user = '{READER}' AND db = "
         return int(server.run(f"{sql}'{database}'")[0][0])
 
     _until(lambda: count() == 2)
