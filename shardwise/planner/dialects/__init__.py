@@ -5,12 +5,13 @@ from __future__ import annotations
 from shardwise.errors import NotSupportedError
 from shardwise.planner.dialects.base import Dialect
 from shardwise.planner.dialects.duckdb import DUCKDB
+from shardwise.planner.dialects.plain import plain_dialect
 from shardwise.planner.dialects.postgres import POSTGRES
 from shardwise.planner.dialects.sqlite import SQLITE
 
 __all__ = ["DUCKDB", "Dialect", "find_dialect", "query_dialect"]
 
-_DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, POSTGRES, SQLITE)}
+_DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, plain_dialect("mysql"), POSTGRES, SQLITE)}
 
 
 def find_dialect(name: str) -> Dialect | None:
@@ -24,6 +25,6 @@ def query_dialect(name: str) -> Dialect:
     if dialect is None:
         raise NotSupportedError(
             f'the query dialect "{name}" is not supported yet',
-            hint="Write CREATE CATALOG … DIALECT duckdb, postgres or sqlite",
+            hint="Write CREATE CATALOG … DIALECT duckdb, mysql, postgres or sqlite",
         )
     return dialect

@@ -1,0 +1,83 @@
+"""A statement that one shard answers whole: the driver's own rows, untouched; as Arrow by the server's types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shardwise.executor.backends.base import Columns, SourceConnection
+from shardwise.executor.one_shard import OneShard
+from shardwise.executor.pools import Lease
+from shardwise.executor.reading import Located, Reader
+from shardwise.executor.served.arrow import Row, typed_reader
+from shardwise.executor.served.product import Product
+from shardwise.plan.gaps import Gap
+from shardwise.plan.run import Request
+
+
+class ServedDirect(OneShard):
+    """Stands where a merge would; `columns` are the result's names and the server's types."""
+
+    is_typed = True
+    is_direct = True
+
+    def __init__(self, reader: Reader, request: Request, columns: Columns, product: Product) -> None:
+        self.columns = columns
+        self._product = product
+        super().__init__(reader, request)
+
+    def begin(self) -> None:
+        """The source is open: whether rows are wanted as tuples or as Arrow is not the same to the driver."""
+
+    def fetchmany(self, count: int) -> list[Row]:
+        connection = self._connection
+        if connection is None or self._is_over:
+            return []
+        with Located(self):
+            if not self._is_started:
+                self._is_started = True
+                connection.execute(self.request.sql, self.request.params)
+            rows = connection.fetchmany(count)
+        self._reader.feed(self.request, _Counted(len(rows), _size(rows)), self._elapsed())
+        if len(rows) < count:
+            self._finish()
+        return rows
+
+    def reader(self, batch_rows: int) -> pa.RecordBatchReader:
+        connection = self._connection
+        assert connection is not None
+        self._is_started = True
+        with Located(self):
+            found = connection.arrow(self.request.sql, self.request.params, batch_rows)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            while True:
+                with Located(self):
+                    batch = next(found, None)
+                if batch is None:
+                    self._finish()
+                    return
+                self._reader.feed(self.request, batch, self._elapsed())
+                yield batch
+
+        return typed_reader(self._product, [name for name, _ in self.columns], found.schema, batches())
+
+    def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
+        return {}
+
+
+class _Counted(NamedTuple):
+    num_rows: int
+    nbytes: int
+
+
+def _size(rows: list[Any]) -> int:
+    """About what they would take as Arrow."""
+    size = 8 * len(rows) * len(rows[0]) if rows else 0
+    for row in rows:
+        for cell in row:
+            if type(cell) is str or type(cell) is bytes:
+                size += len(cell)
+    return size

@@ -1,0 +1,266 @@
+"""The merge of the mysql and postgres dialects: a server of the dialect finishes the work over shipped rows.
+
+    WITH f1 AS (SELECT … FROM JSON_TABLE(…)) SELECT f1.name, avg(f1.x) / 3 FROM f1 GROUP BY f1.name
+
+So functions, collations, result types, division and NULL order are the server's own, by construction. It runs
+on one of the catalog's own sources, its *home*, by default one that is asked anyhow, and needs nothing there but
+the right to SELECT. Rows are taken off all shards before the home is asked for a connection: whoever waits
+for one holds none.
+
+A statement that only puts the shards' rows one after another needs no home: they go through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+import pyarrow as pa
+
+from shardwise.errors import BudgetExceeded, Cancelled, Error
+from shardwise.executor.backends.base import Columns
+from shardwise.executor.served.arrow import Row, Typed, rows_of, typed_reader
+from shardwise.executor.served.form import TextForm, check_alike, types_of
+from shardwise.executor.served.home import Home, Homes
+from shardwise.executor.served.product import Relation
+from shardwise.executor.stream import Stream
+from shardwise.options import Options
+from shardwise.plan.run import Merge
+
+_WITH = re.compile(r"\s*WITH\s+(RECURSIVE\s+)?", re.IGNORECASE)
+
+
+class ServedMerge:
+    """On servers of the catalog."""
+
+    def __init__(self, homes: Homes) -> None:
+        self._homes = homes
+
+    def start(
+        self,
+        merge: Merge,
+        streams: Mapping[str, tuple[Stream, Any]],
+        locals: Mapping[str, Any],  # noqa: A002
+        options: Options,
+        wanted: Columns | None,
+    ) -> ServedMerging:
+        """`streams` are by input name, with their `TextForm`s."""
+        used = {name: locals[name] for name in merge.locals}
+        return ServedMerging(self._homes, merge, streams, used, options, wanted)
+
+    def close(self) -> None:
+        """Nothing outlives a statement."""
+
+
+class ServedMerging:
+    """One statement."""
+
+    is_typed = True
+    is_direct = False
+
+    def __init__(
+        self,
+        homes: Homes,
+        merge: Merge,
+        streams: Mapping[str, tuple[Stream, TextForm]],
+        locals: Mapping[str, Any],  # noqa: A002
+        options: Options,
+        wanted: Columns | None,
+    ) -> None:
+        self._homes = homes
+        self._product = homes.product
+        self._merge = merge
+        self._streams = streams
+        self._locals = locals
+        self._options = options
+        self._wanted = wanted
+        self._home: Home | None = None
+        self._statement: tuple[str, Mapping[str, Any]] | None = None
+        self._passing: Passing | None = None
+        self._is_running = self._is_stopped = False
+
+    @property
+    def columns(self) -> Columns:
+        """Names and the server's types of the rows."""
+        if self._wanted is None:
+            self._run()
+        assert self._wanted is not None
+        return self._wanted
+
+    def begin(self) -> None:
+        """Takes the rows off the shards and ships them; a stream that just passes is left as it is."""
+        if self._statement is not None or self._passing is not None:
+            return
+        if self._merge.passes is not None and self._wanted is not None:
+            stream, form = self._streams[self._merge.passes]
+            self._passing = Passing(form, stream.batches(), tuple(name for name, _ in self._wanted))
+            return
+        relations = {name: self._taken(name) for name in self._streams}
+        for name, data in self._locals.items():
+            relations[name] = self._registered(name, data)
+        first = next((s.source for s, _ in self._streams.values() if s.source is not None), None)
+        self._check()
+        home = self._home = self._homes.open(first, self._options.time_zone)
+        self._check()
+        params = dict(self._merge.params)
+        for relation in relations.values():
+            params |= relation.params
+            for sql, values in relation.before:
+                self._check()
+                self._asked(home, sql, values)
+        self._statement = _with(self._merge.sql, relations, self._product.identifier), params
+
+    def fetchmany(self, count: int) -> list[Row]:
+        self.begin()
+        if self._passing is not None:
+            return self._passing.fetchmany(count)
+        self._run()
+        home = self._home
+        if home is None:
+            return []
+        try:
+            return home.connection.fetchmany(count)
+        except Exception as error:
+            raise self._translated(error) from error
+
+    def reader(self, batch_rows: int) -> pa.RecordBatchReader:
+        self.begin()
+        if self._passing is not None:
+            return self._passing.reader()
+        home = self._home
+        assert home is not None and self._statement is not None
+        self._is_running = True
+        sql, params = self._statement
+        try:
+            found = home.connection.arrow(sql, params, batch_rows)
+        except Exception as error:
+            raise self._translated(error) from error
+        names = [name for name, _ in self._wanted] if self._wanted is not None else found.schema.names
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from found
+            except Exception as error:
+                raise self._translated(error) from error
+
+        return typed_reader(self._product, names, found.schema, batches())
+
+    def interrupt(self) -> None:
+        self._is_stopped = True
+        home = self._home
+        if home is not None:
+            home.interrupt()
+
+    def close(self) -> None:
+        home, self._home, self._passing = self._home, None, None
+        if home is not None:
+            home.close()
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        """Starts the statement."""
+        self.begin()
+        home = self._home
+        if self._is_running or home is None:
+            return
+        self._is_running = True
+        assert self._statement is not None
+        found = self._asked(home, *self._statement)
+        self._wanted = self._wanted or found
+
+    def _asked(self, home: Home, sql: str, params: Mapping[str, Any]) -> Columns:
+        try:
+            return home.run(sql, params)
+        except Exception as error:
+            raise self._translated(error) from error
+
+    def _translated(self, error: Exception) -> Error:
+        if self._home is None:
+            return error if isinstance(error, Error) else Cancelled("the statement was closed")
+        return self._home.translate(error)
+
+    def _taken(self, name: str) -> Relation:
+        """All rows of a stream, to be shipped."""
+        stream, form = self._streams[name]
+        batches, size = [], 0
+        for batch in stream.batches():
+            self._check()
+            size += batch.nbytes
+            if size > self._options.memory_bytes_max:
+                raise BudgetExceeded(
+                    f"the merge would take more than {self._options.memory_bytes_max:,} bytes of fragment {name} to "
+                    "its server",
+                    hint="Raise memory_bytes_max, or see with EXPLAIN what could be filtered or aggregated on the "
+                    "shards",
+                    sqlstate="53200",
+                )
+            batches.append(batch)
+        assert form.columns is not None
+        return self._product.relation(name, form.columns, batches, stored=name in self._merge.stored)
+
+    def _registered(self, name: str, data: Any) -> Relation:
+        """An Arrow table of the connection's own."""
+        columns = self._product.columns_of_arrow(data.schema)
+        batches = [self._product.texts(batch, columns) for batch in data.to_batches()]
+        return self._product.relation(name, columns, batches, stored=True)
+
+    def _check(self) -> None:
+        if self._is_stopped:
+            raise Cancelled("the statement was cancelled")
+
+
+class Passing:
+    """Shards' rows one after another, as tuples or as Arrow."""
+
+    def __init__(
+        self, form: TextForm, batches: Iterator[pa.RecordBatch], names: tuple[str, ...]
+    ) -> None:
+        self._product = form.product
+        self._batches = batches
+        self._names = names
+        self._types: tuple[str, ...] | None = None
+        self._rows: Iterator[Row] | None = None
+
+    def fetchmany(self, count: int) -> list[Row]:
+        if self._rows is None:
+            self._rows = chain.from_iterable(map(self._python, self._batches))
+        return list(islice(self._rows, count))
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Its types are those of the first shard that answers."""
+        first = next(self._batches, None)
+        if first is None:
+            types = [pa.field(name, pa.null()) for name in self._names]
+            return pa.RecordBatchReader.from_batches(pa.schema(types), iter(()))
+        typed = Typed(self._product, self._names, types_of(first.schema))
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch in chain((first,), self._batches):
+                self._alike(batch)
+                yield typed.batch(batch)
+
+        return pa.RecordBatchReader.from_batches(typed.schema, batches())
+
+    def _python(self, batch: pa.RecordBatch) -> Iterator[Row]:
+        return rows_of(self._product, batch, self._alike(batch))
+
+    def _alike(self, batch: pa.RecordBatch) -> tuple[str, ...]:
+        types = types_of(batch.schema)
+        if self._types is None:
+            self._types = types
+        check_alike("one of the shards", batch.schema, self._types, self._names)
+        return types
+
+
+def _with(sql: str, relations: Mapping[str, Relation], identifier: Any) -> str:
+    """The merge's statement, in which each stream's name is that of its rows."""
+    if not relations:
+        return sql
+    items = ", ".join(f"{identifier(name)} AS ({relation.sql})" for name, relation in relations.items())
+    found = _WITH.match(sql)
+    if found is None:
+        return f"WITH {items} {sql}"
+    return f"WITH {(found[1] or '').strip()} {items}, {sql[found.end() :]}"
