@@ -60,6 +60,7 @@ class Describer:
         params: duck.Params = (),
         locals: Mapping[str, Any] | None = None,  # noqa: A002
         schema: str | None = None,
+        near: str | None = None,
     ) -> duck.Columns:
         """Names and types of a SELECT's columns; raises ours for what is wrong with the user's text.
 
@@ -106,7 +107,7 @@ class Describer:
         schema = pa.schema([pa.field(name, plain(t)) for name, t in zip(names, types, strict=True)])
         return schema, tuple((name, d[1]) for name, d in zip(names, described, strict=True))
 
-    def stream(self, fragment: Fragment) -> tuple[pa.Schema, duck.Columns]:
+    def stream(self, fragment: Fragment, *, passes: bool = False) -> tuple[pa.Schema, duck.Columns]:
         """A fragment's stream, as `schema` has it."""
         return self.schema(fragment.columns, fragment.sql, fragment.params)
 

@@ -26,6 +26,9 @@ class Direct(OneShard):
     narrower is asked again with casts, before anything is handed on.
     """
 
+    is_typed = True
+    is_direct = True
+
     def __init__(
         self,
         reader: Reader,

@@ -29,7 +29,13 @@ _IDLE_MAX = 4
 
 
 class Merging(Protocol):
-    """One statement being merged. Rows come once, as tuples or as Arrow; anyone may interrupt it."""
+    """One statement being merged. Rows come once, as tuples or as Arrow; anyone may interrupt it.
+
+    `is_typed`: a column's values are of one type, known before them. `is_direct`: nothing is merged.
+    """
+
+    is_typed: bool
+    is_direct: bool
 
     @property
     def columns(self) -> duck.Columns:
@@ -225,6 +231,9 @@ def _register(
 
 class DuckDBMerging:
     """A statement on a connection of its own."""
+
+    is_typed = True
+    is_direct = False
 
     def __init__(
         self,

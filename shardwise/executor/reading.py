@@ -16,6 +16,7 @@ from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Lease, Limits, SourcePool
+from shardwise.executor.served.form import TextForm
 from shardwise.executor.sqlite import rows
 from shardwise.executor.workers.bulk import Batches, Growing, growing
 from shardwise.executor.workers.processes import WorkerProcesses
@@ -148,7 +149,9 @@ class Reader:
 class Reading:
     """A request that is being read; one thread at a time, but anyone may interrupt it."""
 
-    def __init__(self, reader: Reader, request: Request, schema: pa.Schema | None, columns: Columns) -> None:
+    def __init__(
+        self, reader: Reader, request: Request, schema: pa.Schema | None, columns: Columns | TextForm
+    ) -> None:
         self.request = request
         self._reader = reader
         self._schema = schema
@@ -212,7 +215,9 @@ class Reading:
             self.request = self.request._replace(params=empty.params)
             return empty.connection, empty.sql
         connection = self._connection = lease.connect(self._reader.time_zone)
-        if self._schema is None:
+        if isinstance(self._columns, TextForm):
+            gaps = {}
+        elif self._schema is None:
             gaps = lease.strict.check(connection, self.request)
         else:
             gaps = lease.tables.check(connection, self.request, self._reader.normal_type)
@@ -220,6 +225,8 @@ class Reading:
 
     def _opened(self, connection: SourceConnection, sql: str) -> Iterator[Any]:
         params = self.request.params
+        if isinstance(self._columns, TextForm):
+            return self._columns.batches(connection, sql, params, BATCH_ROWS, self.request)
         if self._schema is None:
             return rows.batches(connection, sql, params, BATCH_ROWS)
         found: Batches = connection.arrow(sql, params, BATCH_ROWS, self._columns)

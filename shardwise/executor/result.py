@@ -16,8 +16,6 @@ from shardwise.executor.direct import Direct
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import DuckDBMerging, Merging
 from shardwise.executor.reading import Reader
-from shardwise.executor.sqlite.direct import SQLiteDirect
-from shardwise.executor.sqlite.merge import SQLiteMerging
 from shardwise.executor.translate import translate
 from shardwise.plan.run import Plan
 from shardwise.plan.statistics import FirstStats, Statistics
@@ -82,7 +80,7 @@ class Result:
         return Statistics(
             fragments=self._parts.reader.measured(),
             filled=self._parts.reader.filled(),
-            merge_seconds=0.0 if isinstance(self._merging, Direct | SQLiteDirect) else self._merge_seconds,
+            merge_seconds=0.0 if self._merging.is_direct else self._merge_seconds,
             seconds=(self._ended or time.perf_counter()) - self._started,
             rows_out=self._rows_out,
             first=self._first,
@@ -134,7 +132,7 @@ class Result:
     @property
     def is_typed(self) -> bool:
         """Whether a column's values are of one type, known before them: not so in the sqlite dialect."""
-        return not isinstance(self._merging, SQLiteDirect | SQLiteMerging)
+        return self._merging.is_typed
 
     def drain(self) -> None:
         """Has all rows made, and drops them."""

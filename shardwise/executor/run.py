@@ -14,15 +14,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from shardwise.errors import DataError, Error, InternalError
+from shardwise.errors import DataError, Error, InternalError, ShardUnavailable
 from shardwise.executor import duck
-from shardwise.executor.describe import Describer
+from shardwise.executor.describing import AnyDescriber
 from shardwise.executor.guard import Guard
 from shardwise.executor.merge import MergeEngine, Merging
 from shardwise.executor.pools import Limits, SourcePool, Workers
 from shardwise.executor.reading import Empty, Reader
 from shardwise.executor.result import Result
-from shardwise.executor.sqlite.describe import SQLiteDescriber
 from shardwise.executor.stream import FeedBatches, Fetcher, Stream
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
@@ -44,7 +43,7 @@ class Environment:
     workers: Workers
     processes: WorkerProcesses
     merge: MergeEngine
-    describer: Describer | SQLiteDescriber
+    describer: AnyDescriber
     owner: object = None
     """Kept alive as long as any of its results."""
 
@@ -167,24 +166,30 @@ class _Statement:
             per_source=self._options.requests_per_source_max,
             processes=self._environment.processes,
         )
-        streams = {name: self._stream(fragments[name], self._fetcher) for name in merge.inputs}
+        streams = {
+            name: self._stream(fragments[name], self._fetcher, passes=name == merge.passes)
+            for name in merge.inputs
+        }
         self._streams = [stream for stream, _ in streams.values()]
         return self._environment.merge.start(merge, streams, self._locals, self._options, columns)
 
-    def _stream(self, fragment: Fragment, fetcher: Fetcher) -> tuple[Stream, Any]:
+    def _stream(self, fragment: Fragment, fetcher: Fetcher, *, passes: bool) -> tuple[Stream, Any]:
         describer = self._environment.describer
         types: Any
         try:
-            schema, types = describer.stream(fragment)
+            schema, types = describer.stream(fragment, passes=passes)
+        except ShardUnavailable:  # where a server describes it
+            raise
         except Error as error:
             raise InternalError(f"fragment {fragment.name} cannot be described: {error.message}") from error
 
         def opened() -> Iterator[Any]:
             if fragment.route.shards:
                 return FeedBatches(fetcher, fragment.name, schema, types)
-            return iter(describer.batches(fragment.sql, fragment.params, schema))
+            return iter(describer.batches(fragment.sql, fragment.params, types if schema is None else schema))
 
-        return Stream(schema, opened), types
+        first = fragment.source_of(fragment.route.shards[0]) if fragment.route.shards else None
+        return Stream(schema, opened, first), types
 
     def _empty(self, request: Request) -> Empty:
         """What answers for a member of an open family that is not there."""

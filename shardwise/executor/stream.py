@@ -25,6 +25,7 @@ from shardwise.executor.backends.base import Columns
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
 from shardwise.executor.reading import Reader, Reading
+from shardwise.executor.served.form import TextForm
 from shardwise.executor.workers.chunk import Chunk, ChunkReading, chunks
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.plan.run import Batch, Request
@@ -46,7 +47,7 @@ class Feed:
     """
 
     schema: pa.Schema | None
-    columns: Columns
+    columns: Columns | TextForm
     requests: Iterator[Request | Chunk]
     arrived: threading.Condition
     queue: deque[Batch] = field(default_factory=deque)
@@ -116,7 +117,7 @@ class Fetcher:
 
     # -- for the merge ------------------------------------------------------------------------
 
-    def open(self, fragment: str, schema: pa.Schema | None, columns: Columns) -> Feed:
+    def open(self, fragment: str, schema: pa.Schema | None, columns: Columns | TextForm) -> Feed:
         """A new feed of the fragment; threads begin to fill it."""
         requests = self._reader.requests(fragment) if schema is None else self._requests(fragment)
         feed = Feed(schema, columns, requests, threading.Condition(self._lock))
@@ -381,11 +382,15 @@ class ArrowStream(Protocol):
 class Stream:
     """A fragment as the merge engine sees it: late-bound, and read anew each time it is opened.
 
-    It has a schema where it carries Arrow; else `RowBatch`es, which `batches` gives.
+    It has a schema where it carries Arrow; else `RowBatch`es, or texts, which `batches` gives. `source` is
+    the first that is asked, if any is.
     """
 
-    def __init__(self, schema: pa.Schema | None, opened: Callable[[], Iterator[Any]]) -> None:
+    def __init__(
+        self, schema: pa.Schema | None, opened: Callable[[], Iterator[Any]], source: str | None = None
+    ) -> None:
         self.schema = schema
+        self.source = source
         self._opened = opened
         self._begun: Iterator[Any] | None = None
 
@@ -414,7 +419,9 @@ class Stream:
 class FeedBatches:
     """A feed's batches; dropping the iterator closes the feed."""
 
-    def __init__(self, fetcher: Fetcher, fragment: str, schema: pa.Schema | None, columns: Columns) -> None:
+    def __init__(
+        self, fetcher: Fetcher, fragment: str, schema: pa.Schema | None, columns: Columns | TextForm
+    ) -> None:
         self._fetcher = fetcher
         self._feed = fetcher.open(fragment, schema, columns)
 

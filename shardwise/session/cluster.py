@@ -30,14 +30,12 @@ from shardwise.errors import (
 from shardwise.executor import duck
 from shardwise.executor.backends.base import SourceOptions
 from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
+from shardwise.executor.describing import AnyDescriber
 from shardwise.executor.guard import Guard
 from shardwise.executor.locals import LocalStore, StoredTable
-from shardwise.executor.merge import DuckDBMerge
 from shardwise.executor.pools import Limits, SourcePool, Workers
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
-from shardwise.executor.sqlite.describe import SQLiteDescriber
-from shardwise.executor.sqlite.merge import SQLiteMerge
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
 from shardwise.plan.nodes import ColumnId, Output
@@ -56,13 +54,14 @@ from shardwise.planner.bind.information import INFORMATION
 from shardwise.session import information
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
+from shardwise.session.engines import engine_of
 from shardwise.session.learning import learn
 from shardwise.session.listing import Lister
 from shardwise.session.local_names import mentioned
 from shardwise.session.locating import Locator, Secrets
 from shardwise.session.members_seen import members_seen
 from shardwise.session.opened import OpenedSource
-from shardwise.session.parameters import Parameters, first_of_lists, for_engine, for_sqlite
+from shardwise.session.parameters import Parameters, first_of_lists
 
 if TYPE_CHECKING:
     from shardwise.dbapi import Connection
@@ -108,7 +107,7 @@ class Cluster:
         self._learned: Catalog | None = None
         self._views: tuple[Catalog, Sequence[str]] | None = None
         self._not_learned: Mapping[str, Error] = {}
-        self._describers: dict[str, Describer | SQLiteDescriber] = {}
+        self._describers: dict[str, AnyDescriber] = {}
         self.plan_cache = PlanCache()
         self._pool = SourcePool(
             Locator(catalog, directory, secrets).locate,
@@ -122,7 +121,8 @@ class Cluster:
         self._limits = Limits(total=_REQUESTS_MAX)
         self._workers = Workers(_REQUESTS_MAX)
         self._processes = WorkerProcesses(self.options.processes_max)
-        self._merge = SQLiteMerge() if catalog.dialect == "sqlite" else DuckDBMerge()
+        self._engine = engine_of(catalog.dialect)
+        self._merge = self._engine.merge(catalog, self._pool)
         self._is_closed = False
         self._pid = os.getpid()
         # Nothing that is closed may hold the cluster, or it would never be dropped.
@@ -158,8 +158,7 @@ class Cluster:
         scope: Scope,
         members: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Plan:
-        if self.declared.dialect == "sqlite":
-            params = for_sqlite(params)
+        params = self._engine.values(params)
         try:
             context = self._context(options, scope)
             if members:
@@ -337,13 +336,13 @@ class Cluster:
             self._learned = None
             raise
 
-    def describer(self, time_zone: str | None = None) -> Describer | SQLiteDescriber:
+    def describer(self, time_zone: str | None = None) -> AnyDescriber:
         """What tells names and types of columns."""
         zone = time_zone or self.options.time_zone
         with self._lock:
             self._check_open()
             if zone not in self._describers:
-                self._describers[zone] = _describer(self.catalog, zone)
+                self._describers[zone] = self._engine.describer(self.catalog, self._pool, zone)
             return self._describers[zone]
 
     def members(self, sharding: str) -> tuple[str, ...]:
@@ -449,13 +448,12 @@ class Cluster:
         params: Parameters,
         options: Options,
         locals: Mapping[str, Any] | None,  # noqa: A002
+        near: str | None = None,
     ) -> duck.Columns:
-        """By the user's own text; a list for `IN (?)` stands for one value of it."""
-        describer = self.describer(options.time_zone)
-        described = describer.describe
-        if isinstance(describer, Describer):
-            described = partial(describer.describe, schema=options.schema)
-        text, values = (sql, params) if self.catalog.dialect == "sqlite" else for_engine(sql, params)
+        """By the user's own text; a list for `IN (?)` stands for one value of it. `near` is a source that is
+        asked anyhow."""
+        described = partial(self.describer(options.time_zone).describe, schema=options.schema, near=near)
+        text, values = self._engine.text(sql, params)
         try:
             return described(text, values, locals)
         except Error:
@@ -491,7 +489,7 @@ class Cluster:
         if not plan.columns and "pivot" in plan.sql.lower():
             return None  # its columns depend on the rows, and without rows there may be none
         try:
-            found = self.columns_of(plan.sql, params, options, locals)
+            found = self.columns_of(plan.sql, params, options, locals, _first_source(plan))
         except Error as error:
             if not has_hidden or not isinstance(error, UnknownName):
                 raise
@@ -536,6 +534,13 @@ class Cluster:
             )
 
 
+def _first_source(plan: Plan) -> str | None:
+    """The source of the first shard that is asked."""
+    asked = (fragment for fragment in plan.fragments if fragment.route.shards)
+    first = next(asked, None)
+    return None if first is None else first.source_of(first.route.shards[0])
+
+
 def _options(catalog: Catalog, given: Mapping[str, Any]) -> Options:
     """What the catalog's header says, overridden by what is given."""
     header: dict[str, Any] = {}
@@ -546,15 +551,7 @@ def _options(catalog: Catalog, given: Mapping[str, Any]) -> Options:
     return Options(**{**header, **given})
 
 
-def _describer(catalog: Catalog, time_zone: str) -> Describer | SQLiteDescriber:
-    return (
-        SQLiteDescriber(catalog) if catalog.dialect == "sqlite" else Describer(catalog, time_zone=time_zone)
-    )
-
-
-def _close_all(
-    closing: tuple[Callable[[], None], ...], describers: Mapping[str, Describer | SQLiteDescriber]
-) -> None:
+def _close_all(closing: tuple[Callable[[], None], ...], describers: Mapping[str, AnyDescriber]) -> None:
     for close in closing:
         close()
     for describer in describers.values():

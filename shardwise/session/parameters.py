@@ -7,7 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from typing import Any, Final
 
+import sqlglot
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
 from shardwise.errors import DataError, ProgrammingError, Reason
+from shardwise.planner.tokens import parameters
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -38,6 +43,32 @@ def _each(params: Parameters, change: Callable[[Any], Any]) -> Parameters:
     if isinstance(params, Mapping):
         return {name: change(value) for name, value in params.items()}
     return [change(value) for value in params]
+
+
+def for_server(sql: str, params: Parameters, *, dialect: str) -> tuple[str, Mapping[str, Any]]:
+    """Parameters as the dialect's own generator writes them: `:p1` of MySQL, `%(p1)s` of PostgreSQL."""
+    if not params:
+        return sql, {}
+    tokens = list(parameters(sqlglot.Dialect.get_or_raise(dialect).tokenize(sql)))
+    parts: list[str] = []
+    at = 0
+    for before, mark, name in zip([None, *tokens], tokens, tokens[1:], strict=False):
+        is_one = mark.token_type is TokenType.PARAMETER and name.token_type in (
+            TokenType.NUMBER,
+            TokenType.VAR,
+        )
+        if not is_one or mark.start < at:
+            continue
+        written = exp.Placeholder(this=f"p{name.text}" if name.text.isdigit() else name.text).sql(dialect)
+        is_list = before is not None and before.token_type is TokenType.IN
+        parts += (sql[at : mark.start], f"({written})" if is_list else written)
+        at = mark.start + 1 if name.start == mark.start else name.end + 1
+    values = params if isinstance(params, Mapping) else {f"p{i + 1}": v for i, v in enumerate(params)}
+    return "".join([*parts, sql[at:]]), _named(values)
+
+
+def _named(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {n: list(v) if isinstance(v, tuple | set | frozenset) else v for n, v in values.items()}
 
 
 _INT64: Final = (-(1 << 63), (1 << 63) - 1)

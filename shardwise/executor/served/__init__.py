@@ -1,1 +1,1 @@
-"""The mysql and postgres dialects' way through the executor: described, and merged, by a server of the dialect."""
+"""The mysql and postgres dialects' way through the executor: a server of the dialect describes and merges."""

@@ -32,8 +32,8 @@ class Typed:
                 cells.append(self._product.as_arrow(column, type_, field.type))
             except (pa.ArrowInvalid, ValueError, OverflowError) as error:
                 raise DataError(
-                    f'column "{field.name}" ({type_}) holds a value that has no place in Arrow\'s type {field.type}',
-                    hint=f"Fetch the rows as tuples, or cast the column to a text: CAST({field.name} AS CHAR)",
+                    f'column "{field.name}" ({type_}) holds a value that Arrow\'s type {field.type} has not',
+                    hint=f"Fetch the rows as tuples, or cast the column: CAST({field.name} AS CHAR)",
                 ) from error
         return pa.RecordBatch.from_arrays(cells, schema=self.schema)
 
@@ -51,7 +51,7 @@ def typed_reader(
     return pa.RecordBatchReader.from_batches(typed.schema, made())
 
 
-def rows_of(product: Product, batch: pa.RecordBatch, types: Sequence[str]) -> Iterator[Row]:
+def rows_of(product: Product, batch: pa.RecordBatch, types: Sequence[str], time_zone: str) -> Iterator[Row]:
     """A batch in text form as tuples of the driver's values."""
-    columns = [product.as_python(c, type_) for c, type_ in zip(batch.columns, types, strict=True)]
+    columns = [product.as_python(c, type_, time_zone) for c, type_ in zip(batch.columns, types, strict=True)]
     return zip(*columns, strict=True)

@@ -1,4 +1,4 @@
-"""A statement that one shard answers whole: the driver's own rows, untouched; as Arrow by the server's types."""
+"""A statement that one shard answers whole: the driver's own rows, or Arrow by the server's types."""
 
 from __future__ import annotations
 

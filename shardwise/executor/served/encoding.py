@@ -1,4 +1,4 @@
-"""Columns of texts as one text: JSON rows, or the elements of a PostgreSQL array. Done by Arrow, not per cell."""
+"""Columns of texts as one text: JSON rows, or the elements of a PostgreSQL array. Not done per cell."""
 
 from __future__ import annotations
 

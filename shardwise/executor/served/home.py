@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from shardwise.catalog.model import Catalog
-from shardwise.errors import CatalogError, Error, InterfaceError, OperationalError, ShardUnavailable
+from shardwise.errors import CatalogError, Error, InterfaceError, ShardUnavailable
 from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.pools import Lease, SourcePool
 from shardwise.executor.served.product import Objection, Product
@@ -39,8 +39,8 @@ class Homes:
             raise failed
         label, dialect = self.product.label, self.product.dialect
         raise CatalogError(
-            f"the catalog's queries are in the {dialect} dialect, which {label} computes, but it has no source "
-            f"of {label}",
+            f"the catalog's queries are in the {dialect} dialect, which {label} computes, but it has no "
+            f"source of {label}",
             hint=f"Add a source of {label} to the catalog, which may be an empty database, or write CREATE "
             "CATALOG … DIALECT duckdb",
         )
@@ -106,8 +106,7 @@ class Home:
         objection = self.objection(error)
         if objection is not None:
             return objection.error
-        ours = self._lease.translate(error)
-        return ours if isinstance(ours, Error) else OperationalError(str(ours))
+        return self._lease.translate(error)
 
     def interrupt(self) -> None:
         if not self._is_closed:

@@ -95,7 +95,9 @@ class ServedMerging:
             return
         if self._merge.passes is not None and self._wanted is not None:
             stream, form = self._streams[self._merge.passes]
-            self._passing = Passing(form, stream.batches(), tuple(name for name, _ in self._wanted))
+            self._passing = Passing(
+                form, stream.batches(), tuple(name for name, _ in self._wanted), self._options.time_zone
+            )
             return
         relations = {name: self._taken(name) for name in self._streams}
         for name, data in self._locals.items():
@@ -216,11 +218,12 @@ class Passing:
     """Shards' rows one after another, as tuples or as Arrow."""
 
     def __init__(
-        self, form: TextForm, batches: Iterator[pa.RecordBatch], names: tuple[str, ...]
+        self, form: TextForm, batches: Iterator[pa.RecordBatch], names: tuple[str, ...], time_zone: str
     ) -> None:
         self._product = form.product
         self._batches = batches
         self._names = names
+        self._time_zone = time_zone
         self._types: tuple[str, ...] | None = None
         self._rows: Iterator[Row] | None = None
 
@@ -245,7 +248,7 @@ class Passing:
         return pa.RecordBatchReader.from_batches(typed.schema, batches())
 
     def _python(self, batch: pa.RecordBatch) -> Iterator[Row]:
-        return rows_of(self._product, batch, self._alike(batch))
+        return rows_of(self._product, batch, self._alike(batch), self._time_zone)
 
     def _alike(self, batch: pa.RecordBatch) -> tuple[str, ...]:
         types = types_of(batch.schema)

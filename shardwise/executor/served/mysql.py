@@ -32,6 +32,7 @@ from shardwise.errors import (
 )
 from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.served.encoding import base64, json_rows, pieces
+from shardwise.executor.served.mysql_values import PYTHON, durations
 from shardwise.executor.served.product import Objection, Relation, Statement, StreamColumn
 
 _INLINE_BYTES: Final = 64 << 10
@@ -43,7 +44,9 @@ _ROW_BYTES_MAX: Final = 60_000
 _MATERIALIZED: Final = "LIMIT 18446744073709551615"
 """Makes a derived table one that is kept, and may get an index; else it is read again for every row."""
 
-_TYPE = re.compile(r"\s*([A-Za-z]\w*(?: (?:PRECISION|VARYING|CHARACTER))?)\s*(?:\((.*?)\))?\s*(.*)", re.DOTALL)
+_TYPE = re.compile(
+    r"\s*([A-Za-z]\w*(?: (?:PRECISION|VARYING|CHARACTER))?)\s*(?:\((.*?)\))?\s*(.*)", re.DOTALL
+)
 _TEXTS: Final = frozenset({"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET"})
 _OTHER_TEXTS: Final = frozenset({"JSON", "UUID", "INET4", "INET6", "NULL"})
 _BYTES: Final = frozenset({"BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"})
@@ -197,6 +200,14 @@ class MySQL:
         if type_.is_bytes or type_.name in ("BIT", "GEOMETRY"):
             return pa.binary()
         return pa.string()
+
+    def as_arrow(self, cells: pa.Array, type_text: str, type_: pa.DataType) -> pa.Array:
+        return durations(cells) if pa.types.is_duration(type_) else cells.cast(type_)
+
+    def as_python(self, cells: pa.Array, type_text: str, time_zone: str) -> Sequence[Any]:
+        values: list[Any] = cells.to_pylist()
+        convert = PYTHON.get(_read(type_text).name)
+        return values if convert is None else [None if v is None else convert(v) for v in values]
 
     def objection(self, error: BaseException) -> Objection | None:
         args = error.args

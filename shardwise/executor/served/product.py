@@ -88,7 +88,7 @@ class Product(Protocol):
     def as_arrow(self, cells: pa.Array, type_text: str, type_: pa.DataType) -> pa.Array:
         """A column in text form as one of the type that `arrow_type` says."""
 
-    def as_python(self, cells: pa.Array, type_text: str) -> Sequence[Any]:
+    def as_python(self, cells: pa.Array, type_text: str, time_zone: str) -> Sequence[Any]:
         """A column in text form as the driver's own values."""
 
     def objection(self, error: BaseException) -> Objection | None:

@@ -95,6 +95,8 @@ class SQLiteDescriber:
         sql: str,
         params: Params = (),
         locals: Mapping[str, Any] | None = None,  # noqa: A002
+        schema: str | None = None,
+        near: str | None = None,
     ) -> Columns:
         """Names and declared types of a query's columns; raises ours for what is wrong with the text."""
         with self._lock:
@@ -112,7 +114,9 @@ class SQLiteDescriber:
                     self._described.popitem(last=False)
             return found
 
-    def stream(self, fragment: Fragment) -> tuple[None, tuple[tuple[str, Shape], ...]]:
+    def stream(
+        self, fragment: Fragment, *, passes: bool = False
+    ) -> tuple[None, tuple[tuple[str, Shape], ...]]:
         """A fragment's stream: no Arrow, and how its columns are kept in the merge."""
         names = [name for name, _ in fragment.columns]
         return None, tuple(zip(names, fragment.shapes, strict=True))
@@ -125,7 +129,7 @@ class SQLiteDescriber:
         """A statement that one shard answers whole."""
         return SQLiteDirect(reader, request, columns)
 
-    def batches(self, sql: str, params: Mapping[str, Any], schema: None = None) -> list[RowBatch]:
+    def batches(self, sql: str, params: Mapping[str, Any], schema: Any = None) -> list[RowBatch]:
         """The statement's answer where all tables are empty."""
         with self._lock:
             rows = self._instance(sql).execute(sql, bound(params)).fetchall()

@@ -19,6 +19,9 @@ from shardwise.plan.run import Request
 class SQLiteDirect(OneShard):
     """Stands where a merge would; `columns` are the result's names and declared types."""
 
+    is_typed = False
+    is_direct = True
+
     def __init__(self, reader: Reader, request: Request, columns: Columns) -> None:
         self.columns = columns
         super().__init__(reader, request)

@@ -64,6 +64,8 @@ class SQLiteMerge:
 class SQLiteMerging:
     """One statement, in a database of its own."""
 
+    is_typed = is_direct = False
+
     def __init__(
         self,
         merge: Merge,

@@ -20,6 +20,7 @@ from shardwise.planner.aggregates import Combined
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.families import TypeOf
 from shardwise.planner.parameters import literal_of
+from shardwise.planner.tokens import parameters
 
 
 class _WholeNumbers:
@@ -69,7 +70,9 @@ def plain_dialect(name: str) -> Dialect:
     """The dialect of sqlglot's name `name`."""
 
     def trees(sql: str) -> list[exp.Expr]:
-        return [tree for tree in sqlglot.parse(sql, dialect=name) if tree is not None]
+        dialect = sqlglot.Dialect.get_or_raise(name)
+        tokens = parameters(dialect.tokenize(sql))
+        return [tree for tree in dialect.parser().parse(tokens, sql) if tree is not None]
 
     def family(type_text: str) -> Family:
         return type_family(type_text, name)

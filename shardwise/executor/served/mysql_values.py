@@ -1,0 +1,33 @@
+"""A text of the server's as the Python value that PyMySQL makes of it, and as Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+
+from shardwise.executor.backends.mysql.driver import pymysql
+
+_convert: Final = pymysql.converters
+
+PYTHON: Final[Mapping[str, Callable[[Any], Any]]] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "YEAR"), int),
+    **dict.fromkeys(("DECIMAL", "NUMERIC", "DEC", "FIXED"), Decimal),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "REAL"), float),
+    **dict.fromkeys(("DATETIME", "TIMESTAMP"), _convert.convert_datetime),
+    "DATE": _convert.convert_date,
+    "TIME": _convert.convert_timedelta,
+}
+"""By the type's name; what is not here is the text, or the bytes, themselves."""
+
+
+def durations(cells: pa.Array) -> pa.Array:
+    """TIMEs, which may be below zero and beyond a day."""
+    found = [None if cell is None else _convert.convert_timedelta(cell) for cell in cells.to_pylist()]
+    for value in found:
+        if value is not None and not isinstance(value, timedelta):
+            raise ValueError(f"{value} is no TIME")
+    return pa.array(found, pa.duration("us"))

@@ -1,0 +1,268 @@
+"""PostgreSQL: streams are shipped as arrays, a parameter per column, which unnest puts side by side.
+
+    WITH f1 AS (SELECT c0::bigint AS id, c1::text COLLATE "C" AS name
+                FROM unnest(%(f1_0)s::text[], %(f1_1)s::text[]) AS u (c0, c1)) …
+
+Each value is the text that the shard wrote of it, which the type's own input function reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from shardwise.catalog.model import Table
+from shardwise.errors import (
+    BudgetExceeded,
+    Cancelled,
+    DataError,
+    DeadlineExceeded,
+    Error,
+    NotSupportedError,
+    ProgrammingError,
+    Reason,
+    SQLSyntaxError,
+    UnknownName,
+)
+from shardwise.executor.backends.base import Columns, SourceConnection
+from shardwise.executor.served.encoding import array_elements
+from shardwise.executor.served.postgres_values import as_arrow, as_python, hexadecimal
+from shardwise.executor.served.product import Objection, Relation, StreamColumn
+
+_PARAMETER_BYTES_MAX: Final = 1 << 29
+"""A message of the protocol is 1 GB at most."""
+
+_BASE = re.compile(r"\s*([a-z_\"][^(\[]*?)\s*(?:\(([^)]*)\))?\s*([a-z ]*?)\s*((?:\[\])*)\s*$", re.IGNORECASE)
+_TEXTS: Final = frozenset(
+    {"text", "character varying", "varchar", "character", "char", "bpchar", "name", "citext"}
+)
+_BARE: Final = frozenset({"bigint", "integer", "smallint", "int8", "int4", "int2", "oid", "boolean", "bool"})
+"""Types whose texts stand in an array without quotes."""
+
+
+def base_of(type_text: str) -> str:
+    """A type's name without its arguments: `numeric` of NUMERIC(10, 2), `integer[]` of integer[]."""
+    found = _BASE.match(type_text)
+    if found is None:
+        return type_text.strip().lower()
+    return " ".join(f"{found[1]} {found[3]}".lower().split()) + found[4]
+
+
+class Postgres:
+    """`served.product.Product`."""
+
+    dialect = "postgres"
+    label = "PostgreSQL"
+
+    # -- what columns are ---------------------------------------------------------------------
+
+    def described(self, connection: SourceConnection, sql: str, params: Mapping[str, Any]) -> Columns:
+        columns = connection.execute(sql, params)
+        while connection.fetchmany(1000):
+            pass
+        return columns
+
+    def stream_columns(
+        self, connection: SourceConnection, sql: str, params: Mapping[str, Any], names: Sequence[str]
+    ) -> tuple[StreamColumn, ...]:
+        types = [type_ for _, type_ in self.described(connection, sql, params)]
+        texts = [name for name, type_ in zip(names, types, strict=True) if base_of(type_) in _TEXTS]
+        collations: dict[str, str | None] = {}
+        if texts:
+            listed = ", ".join(map(self.identifier, names))
+            asked = ", ".join(f"pg_collation_for(x.{self.identifier(name)})" for name in texts)
+            connection.execute(
+                f"WITH x ({listed}) AS ({sql}\n) SELECT {asked} FROM (SELECT 1) AS one_row LEFT JOIN x ON FALSE",
+                params,
+            )
+            (found,) = connection.fetchmany(2)
+            collations = dict(zip(texts, found, strict=True))
+        return tuple(
+            StreamColumn(name, type_, collations.get(name)) for name, type_ in zip(names, types, strict=True)
+        )
+
+    def readable(self, sql: str, columns: Sequence[StreamColumn]) -> str:
+        return sql
+
+    def schema(self, columns: Sequence[StreamColumn]) -> pa.Schema:
+        return pa.schema(
+            [pa.field(c.name, pa.binary() if base_of(c.type) == "bytea" else pa.string()) for c in columns]
+        )
+
+    def empty(self, table: Table, *, hidden: Sequence[str] = ()) -> str:
+        items = []
+        for column in table.columns or ():
+            collated = f" COLLATE {self.identifier(column.collation)}" if column.collation else ""
+            items.append(
+                f"CAST(NULL AS {_declared(column.type)}){collated} AS {self.identifier(column.name)}"
+            )
+        items += [f"CAST(NULL AS text) AS {self.identifier(name)}" for name in hidden]
+        return f"SELECT {', '.join(items)} WHERE FALSE"
+
+    def identifier(self, name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    # -- rows to the server -------------------------------------------------------------------
+
+    def relation(
+        self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool
+    ) -> Relation:
+        if sum(batch.nbytes for batch in batches) > _PARAMETER_BYTES_MAX:
+            raise BudgetExceeded(
+                f"the merge would take more than {_PARAMETER_BYTES_MAX:,} bytes of fragment {name} to PostgreSQL",
+                hint="See with EXPLAIN what could be filtered or aggregated on the shards",
+                sqlstate="53200",
+            )
+        schema = self.schema(columns)
+        rows = pa.Table.from_batches(batches, schema).combine_chunks()
+        params, arrays, cells, items = {}, [], [], []
+        for at, (column, given) in enumerate(zip(columns, rows.columns, strict=True)):
+            cell = pa.concat_arrays(given.chunks) if given.num_chunks else pa.array([], schema.types[at])
+            if pa.types.is_binary(cell.type):
+                cell = hexadecimal(cell)
+            key = f"shardwise_{name}_{at}"
+            params[key] = array_elements(cell, plain=base_of(column.type) in _BARE)
+            arrays.append(f"%({key})s::text[]")
+            cells.append(f"c{at}")
+            collated = "" if _is_default(column.collation) else f" COLLATE {column.collation}"
+            items.append(f"CAST(u.c{at} AS {column.type}){collated} AS {self.identifier(column.name)}")
+        source = f"unnest({', '.join(arrays)}) AS u ({', '.join(cells)})"
+        return Relation(f"SELECT {', '.join(items)} FROM {source}", params)
+
+    def columns_of_arrow(self, schema: pa.Schema) -> tuple[StreamColumn, ...]:
+        return tuple(StreamColumn(f.name, _type_of_arrow(f)) for f in schema)
+
+    def texts(self, batch: pa.RecordBatch, columns: Sequence[StreamColumn]) -> pa.RecordBatch:
+        schema = self.schema(columns)
+        arrays = [c.cast(f.type) for c, f in zip(batch.columns, schema, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    # -- results ------------------------------------------------------------------------------
+
+    def arrow_type(self, type_text: str) -> pa.DataType:
+        base = base_of(type_text)
+        if base in ("numeric", "decimal"):
+            found = _BASE.match(type_text)
+            digits, _, scale = (found[2] or "" if found else "").partition(",")
+            if digits.strip() and int(digits) <= 38 and 0 <= int(scale or 0) <= int(digits):
+                return pa.decimal128(int(digits), int(scale or 0))
+            return pa.string()
+        return _ARROW.get(base, pa.string())
+
+    def as_arrow(self, cells: pa.Array, type_text: str, type_: pa.DataType) -> pa.Array:
+        return as_arrow(cells, type_)
+
+    def as_python(self, cells: pa.Array, type_text: str, time_zone: str) -> Sequence[Any]:
+        return as_python(cells, base_of(type_text), time_zone)
+
+    def objection(self, error: BaseException) -> Objection | None:
+        state = getattr(error, "sqlstate", None)
+        told = getattr(error, "diag", None)
+        if not isinstance(state, str) or isinstance(error, Error) or told is None:
+            return None
+        if state[:2] in ("08", "28", "3D", "57") and state != "57014":
+            return None
+        at = told.statement_position
+        message = str(told.message_primary or error)
+        ours = _objection(state, message, told.message_hint)
+        return Objection(ours, int(at) - 1 if at else None)
+
+
+_ARROW: Final = {
+    **dict.fromkeys(("smallint", "int2"), pa.int16()),
+    **dict.fromkeys(("integer", "int4", "int"), pa.int32()),
+    **dict.fromkeys(("bigint", "int8"), pa.int64()),
+    "oid": pa.uint32(),
+    **dict.fromkeys(("real", "float4"), pa.float32()),
+    **dict.fromkeys(("double precision", "float8"), pa.float64()),
+    **dict.fromkeys(("boolean", "bool"), pa.bool_()),
+    "date": pa.date32(),
+    **dict.fromkeys(("time", "time without time zone"), pa.time64("us")),
+    **dict.fromkeys(("timestamp", "timestamp without time zone"), pa.timestamp("us")),
+    **dict.fromkeys(("timestamptz", "timestamp with time zone"), pa.timestamp("us", "UTC")),
+    "bytea": pa.binary(),
+}
+_TYPES_OF_ARROW: Final = {
+    pa.int8(): "smallint",
+    pa.uint8(): "smallint",
+    pa.int16(): "smallint",
+    pa.uint16(): "integer",
+    pa.int32(): "integer",
+    pa.uint32(): "bigint",
+    pa.int64(): "bigint",
+    pa.uint64(): "numeric(20,0)",
+    pa.float32(): "real",
+    pa.float64(): "double precision",
+    pa.bool_(): "boolean",
+    pa.date32(): "date",
+}
+
+
+def _type_of_arrow(field: pa.Field) -> str:
+    type_ = field.type
+    if type_ in _TYPES_OF_ARROW:
+        return _TYPES_OF_ARROW[type_]
+    if pa.types.is_decimal(type_):
+        return f"numeric({type_.precision},{max(type_.scale, 0)})"
+    if pa.types.is_timestamp(type_):
+        return "timestamp" if type_.tz is None else "timestamptz"
+    if pa.types.is_time(type_):
+        return "time"
+    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+        return "text"
+    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
+        return "bytea"
+    raise NotSupportedError(
+        f'the registered column "{field.name}" is {type_}, which PostgreSQL has no type for here',
+        hint="Register it as numbers, texts, dates or bytes",
+    )
+
+
+def _is_default(collation: str | None) -> bool:
+    return not collation or collation.strip('"') == "default"
+
+
+_SERIALS: Final = {
+    **dict.fromkeys(("smallserial", "serial2"), "smallint"),
+    **dict.fromkeys(("serial", "serial4"), "integer"),
+    **dict.fromkeys(("bigserial", "serial8"), "bigint"),
+}
+
+
+def _declared(type_text: str) -> str:
+    return _SERIALS.get(type_text.strip().lower(), type_text)
+
+
+# ------------------------------------------------------------------ what the server has against a statement
+
+_NAMED = re.compile(r'"((?:[^"]|"")*)"|(?:column|function) ([\w.]+)')
+
+
+def _objection(state: str, message: str, hint: str | None) -> Error:
+    found = _NAMED.search(message)
+    name = (found[1] or found[2] or "") if found else ""
+    if state == "42703":
+        return UnknownName(f'column "{name}" does not exist')
+    if state == "42P01":
+        return UnknownName(f'table "{name}" does not exist', reason=Reason.UNKNOWN_TABLE, sqlstate=state)
+    if state == "42702":
+        return UnknownName(message, reason=Reason.AMBIGUOUS_COLUMN, sqlstate=state, hint=hint)
+    if state == "42883":
+        return UnknownName(message, reason=Reason.NOT_SUPPORTED, sqlstate=state, hint=hint)
+    if state == "42601":
+        return SQLSyntaxError(message)
+    if state == "57014":
+        is_timeout = "timeout" in message
+        return DeadlineExceeded(message) if is_timeout else Cancelled("the statement was cancelled")
+    if state[:2] in ("53", "54"):
+        return BudgetExceeded(
+            f"the merge needs more than its server allows: {message}",
+            hint=hint or "Narrow the query, or raise the server's limit",
+            sqlstate=state,
+        )
+    if state[:2] in ("21", "22"):
+        return DataError(message, sqlstate=state, hint=hint)
+    return ProgrammingError(message, sqlstate=state, hint=hint)

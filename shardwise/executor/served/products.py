@@ -1,0 +1,20 @@
+"""The products that describe and merge, by dialect: each imported when it is first asked for, with its driver."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from shardwise.errors import InternalError
+from shardwise.executor.served.product import Product
+
+_PRODUCTS = {"mysql": "MySQL", "postgres": "Postgres"}
+"""By the dialect, which is also the module's name."""
+
+
+@cache
+def product_of(dialect: str) -> Product:
+    if dialect not in _PRODUCTS:
+        raise InternalError(f'no server merges in the dialect "{dialect}"')
+    made: Product = getattr(import_module(f"shardwise.executor.served.{dialect}"), _PRODUCTS[dialect])()
+    return made
