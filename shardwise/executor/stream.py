@@ -304,7 +304,7 @@ class Fetcher:
         return chunks(requests, count, self._processes.size, self._reader.is_light)
 
     def _reading(self, request: Request | Chunk, feed: Feed) -> AnyReading:
-        if isinstance(request, Chunk) and feed.schema is not None:
+        if isinstance(request, Chunk) and feed.schema is not None and not isinstance(feed.columns, TextForm):
             return ChunkReading(self._reader, self._processes, request, feed.schema, feed.columns)
         assert not isinstance(request, Chunk)
         return Reading(self._reader, request, feed.schema, feed.columns)

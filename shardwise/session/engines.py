@@ -76,5 +76,5 @@ _ENGINES: Final[Mapping[str, Engine]] = {
 
 
 def engine_of(dialect: str) -> Engine:
-    """The engine of a query dialect; of one that queries cannot be in, the default's: the planner refuses it."""
+    """The engine of a query dialect; the default's of one that queries cannot be in: the planner says so."""
     return _ENGINES.get(dialect, _DUCKDB)

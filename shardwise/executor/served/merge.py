@@ -2,10 +2,10 @@
 
     WITH f1 AS (SELECT … FROM JSON_TABLE(…)) SELECT f1.name, avg(f1.x) / 3 FROM f1 GROUP BY f1.name
 
-So functions, collations, result types, division and NULL order are the server's own, by construction. It runs
-on one of the catalog's own sources, its *home*, by default one that is asked anyhow, and needs nothing there but
-the right to SELECT. Rows are taken off all shards before the home is asked for a connection: whoever waits
-for one holds none.
+So functions, collations, result types, division and NULL order are the server's own, by construction. It
+runs on one of the catalog's own sources, its *home*, by default one that is asked anyhow, and needs nothing
+there but the right to SELECT. Rows are taken off all shards before the home is asked for a connection:
+whoever waits for one holds none.
 
 A statement that only puts the shards' rows one after another needs no home: they go through.
 """
@@ -132,7 +132,8 @@ class ServedMerging:
         if self._passing is not None:
             return self._passing.reader()
         home = self._home
-        assert home is not None and self._statement is not None
+        assert home is not None
+        assert self._statement is not None
         self._is_running = True
         sql, params = self._statement
         try:
@@ -193,10 +194,10 @@ class ServedMerging:
             size += batch.nbytes
             if size > self._options.memory_bytes_max:
                 raise BudgetExceeded(
-                    f"the merge would take more than {self._options.memory_bytes_max:,} bytes of fragment {name} to "
-                    "its server",
-                    hint="Raise memory_bytes_max, or see with EXPLAIN what could be filtered or aggregated on the "
-                    "shards",
+                    f"the merge would take more than {self._options.memory_bytes_max:,} bytes of fragment "
+                    f"{name} to its server",
+                    hint="Raise memory_bytes_max, or see with EXPLAIN what could be filtered or aggregated "
+                    "on the shards",
                     sqlstate="53200",
                 )
             batches.append(batch)

@@ -407,7 +407,7 @@ def _objection(code: int, message: str) -> Objection | None:
         return Objection(
             BudgetExceeded(
                 f"the merge needs more than its server allows: {message} ({code})",
-                hint="Narrow the query, or raise the server's limit (max_allowed_packet, tmp_disk_table_size)",
+                hint="Narrow the query, or raise max_allowed_packet or tmp_disk_table_size of the server",
                 sqlstate="53200",
             )
         )

@@ -35,7 +35,7 @@ from shardwise.executor.served.product import Objection, Relation, StreamColumn
 _PARAMETER_BYTES_MAX: Final = 1 << 29
 """A message of the protocol is 1 GB at most."""
 
-_BASE = re.compile(r"\s*([a-z_\"][^(\[]*?)\s*(?:\(([^)]*)\))?\s*([a-z ]*?)\s*((?:\[\])*)\s*$", re.IGNORECASE)
+_ARGUMENTS = re.compile(r"\s*\(([^)]*)\)")
 _TEXTS: Final = frozenset(
     {"text", "character varying", "varchar", "character", "char", "bpchar", "name", "citext"}
 )
@@ -45,10 +45,7 @@ _BARE: Final = frozenset({"bigint", "integer", "smallint", "int8", "int4", "int2
 
 def base_of(type_text: str) -> str:
     """A type's name without its arguments: `numeric` of NUMERIC(10, 2), `integer[]` of integer[]."""
-    found = _BASE.match(type_text)
-    if found is None:
-        return type_text.strip().lower()
-    return " ".join(f"{found[1]} {found[3]}".lower().split()) + found[4]
+    return " ".join(_ARGUMENTS.sub("", type_text).lower().split())
 
 
 class Postgres:
@@ -75,7 +72,8 @@ class Postgres:
             listed = ", ".join(map(self.identifier, names))
             asked = ", ".join(f"pg_collation_for(x.{self.identifier(name)})" for name in texts)
             connection.execute(
-                f"WITH x ({listed}) AS ({sql}\n) SELECT {asked} FROM (SELECT 1) AS one_row LEFT JOIN x ON FALSE",
+                f"WITH x ({listed}) AS ({sql}\n) SELECT {asked} FROM (SELECT 1) AS one_row "
+                "LEFT JOIN x ON FALSE",
                 params,
             )
             (found,) = connection.fetchmany(2)
@@ -112,7 +110,7 @@ class Postgres:
     ) -> Relation:
         if sum(batch.nbytes for batch in batches) > _PARAMETER_BYTES_MAX:
             raise BudgetExceeded(
-                f"the merge would take more than {_PARAMETER_BYTES_MAX:,} bytes of fragment {name} to PostgreSQL",
+                f"the merge would take more than {_PARAMETER_BYTES_MAX:,} bytes of {name} to its server",
                 hint="See with EXPLAIN what could be filtered or aggregated on the shards",
                 sqlstate="53200",
             )
@@ -145,8 +143,8 @@ class Postgres:
     def arrow_type(self, type_text: str) -> pa.DataType:
         base = base_of(type_text)
         if base in ("numeric", "decimal"):
-            found = _BASE.match(type_text)
-            digits, _, scale = (found[2] or "" if found else "").partition(",")
+            found = _ARGUMENTS.search(type_text)
+            digits, _, scale = (found[1] if found else "").partition(",")
             if digits.strip() and int(digits) <= 38 and 0 <= int(scale or 0) <= int(digits):
                 return pa.decimal128(int(digits), int(scale or 0))
             return pa.string()

@@ -1,4 +1,4 @@
-"""The products that describe and merge, by dialect: each imported when it is first asked for, with its driver."""
+"""The products that describe and merge, by dialect: each imported, with its driver, when first asked for."""
 
 from __future__ import annotations
 

@@ -95,6 +95,11 @@ def _span(first: exp.Expr, last: exp.Expr) -> tuple[int, int] | None:
     return None if start is None or end is None else (start, end + 1)
 
 
+def _with_items(node: exp.Expr) -> set[str]:
+    found = node.args.get("with_")
+    return {cte.alias.lower() for cte in found.expressions} if found is not None else set()
+
+
 def _is_hidden(table: exp.Table) -> bool:
     """Whether a WITH item has the name (one sees those before it, and itself only in a recursive WITH)."""
     name = table.name.lower()
@@ -109,8 +114,7 @@ def _is_hidden(table: exp.Table) -> bool:
                     return True
                 if cte is child:
                     break
-        elif node.args.get("with_") is not None and child is not node.args["with_"]:
-            if any(cte.alias.lower() == name for cte in node.args["with_"].expressions):
-                return True
+        elif child is not node.args.get("with_") and name in _with_items(node):
+            return True
         child, node = node, node.parent
     return False
