@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -20,11 +20,12 @@ from shardwise.executor.backends.binding import MYSQL, inlined
 from shardwise.executor.backends.mysql import tables
 from shardwise.executor.backends.mysql.driver import AS_IT_COMES, DRIVERS_OWN, TEXT, Result, is_open, row
 from shardwise.executor.backends.mysql.errors import is_lost
+from shardwise.executor.backends.mysql.floats import Rewritten, exact
 from shardwise.executor.backends.mysql.literals import literals
 from shardwise.executor.backends.mysql.server import Server
 from shardwise.executor.backends.mysql.session import Session
 from shardwise.executor.backends.mysql.settings import Settings
-from shardwise.executor.backends.mysql.types import is_binary, type_text
+from shardwise.executor.backends.mysql.types import is_binary, is_float, type_text
 from shardwise.executor.backends.mysql.values import decoder
 from shardwise.executor.cells import Decoder
 
@@ -34,6 +35,7 @@ _LEAVES_NOTHING = re.compile(r"\s*(SELECT|WITH|\()(?!.*(@|GET_LOCK))", re.IGNORE
 _FEW_ROWS = 100
 _FEW_S = 0.02
 _KILLED_WITHIN_S = 2.0
+_REWRITTEN = Rewritten()
 
 
 class MySQLConnection:
@@ -48,6 +50,7 @@ class MySQLConnection:
         self._result: Result | None = None
         self._decoder: Decoder | None = None
         self._columns: Columns = ()
+        self._floats: frozenset[int] = frozenset()
         self._begun: tuple[str, Mapping[str, Any], Columns | None] | None = None
         self._is_cancelled = self._is_closed = self._is_spoilt = False
 
@@ -122,9 +125,9 @@ class MySQLConnection:
                 pa.field(
                     field.name,
                     pa.binary() if is_binary(field) else pa.string(),
-                    metadata={b"type": type_text(field).encode()},
+                    metadata={b"type": b"FLOAT" if i in self._floats else type_text(field).encode()},
                 )
-                for field in fields
+                for i, field in enumerate(fields)
             ]
         )
 
@@ -144,17 +147,29 @@ class MySQLConnection:
         converters: Mapping[int, Any] = DRIVERS_OWN,
     ) -> Columns:
         self._end_result()
+        is_exact = wanted is not None or converters is AS_IT_COMES
+        converters = converters if wanted is None else TEXT
         zone = "UTC" if wanted is not None else self._time_zone
-        text = inlined(sql, params, MYSQL, literals(zone))
-        self._result = self._sent(text, zone, converters if wanted is None else TEXT)
-        fields = self._result.fields if is_open(self._result) else ()
-        if wanted is None:
-            self._decoder = None
-            self._columns = tuple((field.name, type_text(field)) for field in fields)
-        else:
-            self._decoder = decoder(wanted, len(fields), self._time_zone)
-            self._columns = wanted
+        sql, floats = _REWRITTEN.get(self._settings.session_key, sql) if is_exact else (sql, frozenset())
+        fields = self._begun_with(sql, params, zone, converters)
+        if is_exact and (found := frozenset(i for i, field in enumerate(fields) if is_float(field))):
+            self._end_result()
+            names = [field.name for field in fields]
+            rewritten = exact(sql, names, found, keeps_order=wanted is not None)
+            _REWRITTEN.put(self._settings.session_key, sql, (rewritten, found))
+            sql, floats = rewritten, found
+            fields = self._begun_with(sql, params, zone, converters)
+        self._decoder = decoder(wanted, len(fields), self._time_zone) if wanted is not None else None
+        self._floats = floats
+        self._columns = wanted or tuple((field.name, type_text(field)) for field in fields)
         return self._columns
+
+    def _begun_with(
+        self, sql: str, params: Mapping[str, Any], zone: str, converters: Mapping[int, Any]
+    ) -> Sequence[Any]:
+        """Starts it; gives the result's columns."""
+        self._result = self._sent(inlined(sql, params, MYSQL, literals(zone)), zone, converters)
+        return self._result.fields if is_open(self._result) else ()
 
     def _sent(self, text: str, zone: str, converters: Mapping[int, Any]) -> Result:
         """Once more on a new session, if one that had waited turns out to be gone."""

@@ -40,17 +40,18 @@ def suits(found: str, column: ReadColumn, normal: Callable[[str], str | None]) -
 
 @lru_cache(maxsize=4096)
 def _suits(found: str, declared: str, normal: str | None) -> str | None:
-    type_, _, collation = found.partition(" COLLATE ")
+    type_ = found.partition(" COLLATE ")[0]
     plain = _plain(type_)
-    if _plain(declared) == plain:
-        return None
-    wanted = normal or declared.upper()
-    if _fits(type_, plain, collation, wanted):
-        return None
-    return found
+    if normal is None or not _is_duckdbs(normal):
+        return None if _plain(declared) == plain else found
+    return None if _fits(type_, plain, normal) else found
 
 
-def _fits(type_: str, plain: str, collation: str, wanted: str) -> bool:
+def _is_duckdbs(type_: str) -> bool:
+    return type_ in _WHOLE or type_ in _SUIT or type_.startswith(("BOOLEAN", "DECIMAL(", "ENUM("))
+
+
+def _fits(type_: str, plain: str, wanted: str) -> bool:
     word = plain.partition("(")[0].split()[0]
     if wanted in _WHOLE and word in _BYTES:
         low, high = _range(_BYTES[word], is_signed="unsigned" not in plain)

@@ -60,6 +60,11 @@ def is_binary(field: Any) -> bool:
     return field.charsetnr == _BINARY and field.type_code in _BYTES
 
 
+def is_float(field: Any) -> bool:
+    """Whether the text of its values is shorter than they are."""
+    return bool(field.type_code == FIELD_TYPE.FLOAT)
+
+
 def _decimal(field: Any) -> str:
     is_unsigned = bool(field.flags & _UNSIGNED)
     digits = field.length - (field.scale > 0) - (not is_unsigned)
