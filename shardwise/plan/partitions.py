@@ -28,7 +28,7 @@ from shardwise.catalog.types import Family, read_type, type_family
 from shardwise.errors import InternalError
 from shardwise.plan.gaps import NO_GAPS, Gap, Gaps
 from shardwise.plan.nodes import Node, Scan
-from shardwise.plan.sql import sqlite
+from shardwise.plan.sql import own_mysql, sqlite
 from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier, name_text
 from shardwise.plan.sql.servers import MYSQL, POSTGRES, Printer
 from shardwise.plan.sql.sources import MARK, RAW
@@ -188,6 +188,19 @@ def _of_server(dialect: str, printer: Printer) -> Syntax:
     )
 
 
+OWN_MYSQL = Syntax(
+    text=own_mysql.mysql_text,
+    name=own_mysql.name_text,
+    string=own_mysql.string_text,
+    null_of=lambda of_type: f"CAST(NULL AS {own_mysql.castable(of_type)})",
+    member=lambda text, of_type: (
+        text if _is_whole(of_type) else f"{own_mysql.string_text(text)} COLLATE utf8mb4_nopad_bin"
+    ),
+    default=lambda constant, of_type: (
+        f"CAST({server_default(constant, of_type, MYSQL)} AS {own_mysql.castable(of_type)})"
+    ),
+    never="FALSE",
+)
 OWN: Mapping[str, Syntax] = {
     "duckdb": DUCKDB,
     "sqlite": replace(
@@ -196,8 +209,8 @@ OWN: Mapping[str, Syntax] = {
         null_of=lambda of_type: f"CAST(NULL AS {of_type})" if of_type else "NULL",
         member=lambda text, of_type: f"CAST({SQLITE.member(text, of_type)} AS {_kept(of_type)})",
     ),
-    "mysql": _of_server("mysql", MYSQL),
     "postgres": _of_server("postgres", POSTGRES),
+    "mysql": OWN_MYSQL,
 }
 """Of a query that is in the source's own dialect."""
 

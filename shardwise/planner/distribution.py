@@ -26,7 +26,6 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Reference, Sharded, ShardedWith, Table
-from shardwise.catalog.types import type_family
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import (
     Aggregate,
@@ -60,12 +59,14 @@ from shardwise.plan.tree import column_id, free_columns, plan_of, subplans
 from shardwise.planner.aggregates import is_order_sensitive
 from shardwise.planner.agreement import Disagreement, Known, agree
 from shardwise.planner.determinism import window_depends_on_order
+from shardwise.planner.dialects import query_dialect
 from shardwise.planner.equivalence import (
     NONE,
     Equivalence,
     equalities,
     equivalence,
     is_binary,
+    key_family,
     linkable,
     renames,
 )
@@ -136,6 +137,7 @@ class Analysis:
         self.catalog = catalog
         self.types = types
         self.known = known or Known(types)
+        self._carries_collations = query_dialect(catalog.dialect).carries_collations
         self._ctes: dict[str, Distribution] = {}
 
     def of(self, node: Node) -> Distribution:
@@ -192,6 +194,12 @@ class Analysis:
         inner = Analysis(self.catalog, self.types, self.known)
         inner._ctes = {**self._ctes, name: distribution}
         return inner
+
+    def is_fragile(self, expr: exp.Expr) -> bool:
+        """Whether the value may compare in the merge otherwise than on the shards."""
+        if self._carries_collations:
+            return expr.find(exp.Collate) is not None
+        return is_fragile(expr, self.types)
 
     def cte(self, name: str) -> Distribution:
         return self._ctes.get(name, MERGED)
@@ -372,7 +380,7 @@ def _plain_key(function: str, scan: Scan, names: tuple[str, ...], strength: Stre
     columns = [o for o in found if o is not None]
     if len(columns) != len(names) or any(not is_binary(o.collation) for o in columns):
         return None
-    families = ",".join(type_family(o.type or "", "duckdb") for o in columns)
+    families = ",".join(key_family(o.type or "") for o in columns)
     return Key(f"{function} ({families})", tuple(o.id for o in columns), strength)
 
 
@@ -450,9 +458,7 @@ def _project(node: Project, analysis: Analysis) -> Distribution:
     if not _subqueries_stay(node, below, analysis):
         return MERGED
     if isinstance(below, Split):
-        if not below.is_one and any(
-            is_fragile(i.expr, analysis.types) for i in node.items if not _is_bare(i.expr)
-        ):
+        if not below.is_one and any(analysis.is_fragile(i.expr) for i in node.items if not _is_bare(i.expr)):
             return MERGED
         keys = _renamed_keys(below.keys, renames(node.rel, node.items), analysis.equal(node.input))
         return Split(below.shards, (*keys, *_coalesced_keys(node, analysis)))
@@ -548,7 +554,7 @@ def _aggregate(node: Aggregate, analysis: Analysis) -> Distribution:
 def _makes_fragile(items: Iterable[Item], analysis: Analysis) -> bool:
     """Whether a value would leave the shards without its collation or ENUM: max(s), first_value(s)."""
     calls = (item.expr.this if isinstance(item.expr, exp.Window) else item.expr for item in items)
-    return any(not isinstance(call, exp.Count) and is_fragile(call, analysis.types) for call in calls)
+    return any(not isinstance(call, exp.Count) and analysis.is_fragile(call) for call in calls)
 
 
 def _bare_columns(expressions: Iterable[exp.Expr]) -> frozenset[ColumnId]:

@@ -142,8 +142,14 @@ def linkable(left: ColumnId, right: ColumnId, types: Types) -> bool:
         return False
     if not is_binary(one.collation) or not is_binary(other.collation):
         return False
-    family = type_family(one.type, "duckdb")
-    return family is type_family(other.type, "duckdb") and family not in _INEXACT
+    family = key_family(one.type)
+    return family is key_family(other.type) and family not in _INEXACT
+
+
+def key_family(type_text: str) -> Family:
+    """The kind of a column's values to a sharding: by DuckDB's name of the type, or else by MySQL's."""
+    family = type_family(type_text, "duckdb")
+    return family if family is not Family.OTHER else type_family(type_text, "mysql")
 
 
 def is_binary(collation: str | None) -> bool:

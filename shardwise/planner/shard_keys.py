@@ -287,8 +287,9 @@ class ShardKeys:
         if family not in KEY_FAMILIES or column.type.upper() in _FINER:
             self.note(PruneReason.KEY_TYPE, f"{title} is of type {column.type}, which is not pruned by")
             return False
-        if (column.collation or "").lower() not in _BINARY:
-            self.note(PruneReason.KEY_COLLATION, f"{title} has collation {column.collation}")
+        collation = (self._speaks or DUCKDB).collation(column)
+        if (collation or "").lower() not in _BINARY:
+            self.note(PruneReason.KEY_COLLATION, f"{title} has collation {collation}")
             return False
         self.families[name] = family
         return True

@@ -23,7 +23,7 @@ from shardwise.plan.tree import column, columns_in, plans_in, rewrite, same
 from shardwise.planner.aggregates import Combined, is_aggregate
 from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.dialects import query_dialect
-from shardwise.planner.distribution import Analysis, is_fragile
+from shardwise.planner.distribution import Analysis
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.pass_context import PlanContext
 
@@ -48,7 +48,7 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext, analysis: Analysis
     if any(is_volatile(e) for e in everything) or any(True for e in everything for _ in plans_in(e)):
         return None
     if any(
-        is_fragile(e, ctx.types)
+        analysis.is_fragile(e)
         for e in (*calls, *(k.expr for k in node.keys if type(k.expr) is not exp.Column))
     ):
         return None

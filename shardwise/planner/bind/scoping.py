@@ -82,7 +82,7 @@ def scoped(binder: Binder, scan: Scan, position: Position | None, make_scan: Mak
 
 def _with_parent(binder: Binder, child: Scan, parent: Node, mine: exp.Expr, theirs: exp.Expr) -> Node:
     """The child's rows that have a parent, as the dialect can say it: SQLite has no semi join."""
-    if binder.catalog.dialect != "sqlite":
+    if binder.dialect.has_semi_join:
         return Join(kind="semi", left=child, right=parent, on=(exp.EQ(this=mine, expression=theirs),))
     ids = Project(input=parent, rel=binder.names.fresh("parents"), items=(Item(theirs.name, theirs),))
     return Filter(input=child, conjuncts=(exp.In(this=mine, query=subplan(ids)),))

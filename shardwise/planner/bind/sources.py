@@ -338,7 +338,7 @@ def _scan_of(binder: Binder, table: Table, name: str, position: Position | None)
             position=position,
         )
     rel = binder.names.fresh(name)
-    columns = tuple(Output(ColumnId(rel, c.name), c.type, c.collation) for c in table.columns)
+    columns = tuple(Output(ColumnId(rel, c.name), c.type, binder.dialect.collation(c)) for c in table.columns)
     hidden = tuple(
         Output(ColumnId(rel, name), "VARCHAR")
         for name in HIDDEN

@@ -5,13 +5,13 @@ from __future__ import annotations
 from shardwise.errors import NotSupportedError
 from shardwise.planner.dialects.base import Dialect
 from shardwise.planner.dialects.duckdb import DUCKDB
-from shardwise.planner.dialects.plain import plain_dialect
+from shardwise.planner.dialects.mysql import MYSQL
 from shardwise.planner.dialects.postgres import POSTGRES
 from shardwise.planner.dialects.sqlite import SQLITE
 
 __all__ = ["DUCKDB", "Dialect", "find_dialect", "query_dialect"]
 
-_DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, plain_dialect("mysql"), POSTGRES, SQLITE)}
+_DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, MYSQL, POSTGRES, SQLITE)}
 
 
 def find_dialect(name: str) -> Dialect | None:

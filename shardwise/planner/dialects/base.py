@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
-from shardwise.catalog.model import Catalog
+from shardwise.catalog.model import Catalog, Column
 from shardwise.catalog.shardings import Unknown, Value
 from shardwise.catalog.types import Family
 from shardwise.errors import Error
@@ -61,6 +61,10 @@ def _as_it_is(query: exp.Query) -> exp.Query:
     return query
 
 
+def _declared(column: Column) -> str | None:
+    return column.collation
+
+
 def _no_shapes(_: Node) -> tuple[Shape, ...]:
     return ()
 
@@ -82,6 +86,9 @@ class Dialect:
     `readable` is a query that was written of a tree as the dialect's engine reads it, which may edit it in
     place; `has_qualify`: the engine knows QUALIFY, and HAVING without GROUP BY. `shapes` are those of a
     fragment's columns where the merge is SQLite. `name_of` is the name of a select item that has no alias.
+    `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
+    are the same to a sharding. `carries_collations`: the merge compares a fragment's columns as the shards
+    do, computed ones too. `has_semi_join`: the dialect has a word for it.
     """
 
     name: str
@@ -104,3 +111,6 @@ class Dialect:
     readable: Callable[[exp.Query], exp.Query] = _as_it_is
     has_qualify: bool = False
     shapes: Callable[[Node], tuple[Shape, ...]] = _no_shapes
+    collation: Callable[[Column], str | None] = _declared
+    carries_collations: bool = False
+    has_semi_join: bool = False

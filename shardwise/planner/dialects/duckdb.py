@@ -71,5 +71,6 @@ DUCKDB = Dialect(
     combine=combine,
     has_marks=True,
     has_qualify=True,
+    has_semi_join=True,
     family=partial(type_family, dialect="duckdb"),
 )

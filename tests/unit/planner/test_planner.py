@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shardwise.catalog import parse
-from shardwise.errors import NotSupportedError, Reason, SQLSyntaxError, Unplannable
+from shardwise.errors import Reason, SQLSyntaxError, Unplannable
 from shardwise.options import Options
 from shardwise.plan.run import Bound
 from shardwise.planner import Planner
@@ -58,9 +58,3 @@ def test_long_chains_are_planned() -> None:
 def test_what_is_nested_too_deeply_is_an_error_of_ours(sql: str) -> None:
     with pytest.raises((SQLSyntaxError, Unplannable), match="nested too deeply"):
         Planner(CATALOG).prepare(sql).plan()
-
-
-def test_another_dialect_is_not_read_yet() -> None:
-    catalog = parse("CREATE CATALOG c DIALECT mysql; CREATE SOURCE a URL 'mysql://app@db/a';")
-    with pytest.raises(NotSupportedError, match='the query dialect "mysql" is not supported yet'):
-        Planner(catalog).prepare("SELECT 1")

@@ -1,0 +1,650 @@
+"""MySQL's SQL as a tree that comes out again as the same SQL.
+
+sqlglot is made for translating between products. What it would take otherwise is hidden from it in the
+tokens, whose positions stay the user's, and put back in the tree (`plan.sql.own_mysql` has the forms):
+
+    length(a)               LENGTH⟨mark⟩(a)             Anonymous("length", …)
+    CAST(a AS CHAR(10))     CAST⟨mark, form⟩(a)         Anonymous("CAST⟨mark⟩CAST(⟨hole⟩ AS CHAR(10))", …)
+    d + INTERVAL 1 DAY      d + INTERVAL⟨…⟩(1)          likewise
+    BINARY a, !a            ||/ a, |/ a                 likewise
+    'a\\'b\\%' 'c'            one text, as MySQL reads it
+    SELECT a + 1            SELECT a + 1 AS `a + 1`     the name that MySQL gives it
+
+Then the text that the tree comes out as is read again: tokens that are not the same are refused, so that
+nothing is ever read otherwise than it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from shardwise.errors import InternalError, NotSupportedError, Reason
+from shardwise.plan.sql.own_mysql import HOLE, MARK, is_known, mysql_text
+
+_KEPT: Final = frozenset(
+    "count sum avg min max group_concat row_number rank dense_rank percent_rank cume_dist".split()  # noqa: SIM905
+)
+"""Functions that plans reason about."""
+
+_KEYWORDS: Final = frozenset(
+    """
+    all and any as between by case cross delete distinct distinctrow div else end escape except exists for
+    force from group having ignore in index inner intersect is join key like limit natural not
+    offset on or order outer over partition regexp rlike select set some sounds straight_join then
+    union use using values when where window with xor recursive lateral collate binary
+    """.split()  # noqa: SIM905
+)
+"""Words that a parenthesis may follow without calling them."""
+
+_BARE_CALLS: Final = frozenset(
+    """
+    current_date current_time current_timestamp localtime localtimestamp utc_date utc_time utc_timestamp
+    current_user current_role
+    """.split()  # noqa: SIM905
+)
+"""Functions that need no parenthesis."""
+
+_UNITS: Final = frozenset(
+    """
+    microsecond second minute hour day week month quarter year second_microsecond minute_microsecond
+    minute_second hour_microsecond hour_second hour_minute day_microsecond day_second day_minute day_hour
+    year_month
+    """.split()  # noqa: SIM905
+)
+_PARTED: Final = {
+    "cast": ("as",),
+    "convert": ("using", ","),
+    "extract": (),
+    "substring": ("from", "for"),
+    "substr": ("from", "for"),
+    "mid": ("from", "for"),
+    "trim": ("from",),
+    "position": ("in",),
+    "char": ("using",),
+    "weight_string": ("as",),
+}
+"""Calls whose arguments words part; what follows AS, USING and CONVERT's comma is no expression."""
+
+_SYNONYMS: Final = {"std": "STDDEV", "localtime": "NOW", "localtimestamp": "NOW"}
+_ENDS_OPERAND: Final = frozenset(
+    {
+        *(TokenType.R_PAREN, TokenType.NUMBER, TokenType.STRING, TokenType.IDENTIFIER, TokenType.VAR),
+        *(TokenType.HEX_STRING, TokenType.BIT_STRING, TokenType.NATIONAL_STRING, TokenType.NULL),
+        *(TokenType.TRUE, TokenType.FALSE, TokenType.END, TokenType.PLACEHOLDER),
+        *(TokenType.R_BRACKET,),
+    }
+)
+_GAP: Final = re.compile(
+    r"(?:\s+|/\*(?![!M]).*?\*/|#[^\n]*(?:\n|\Z)|--(?=\s|\Z)[^\n]*(?:\n|\Z)|;)*", re.DOTALL
+)
+_ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
+
+
+def trees(sql: str) -> list[exp.Expr]:
+    """The statements in a text. Raises sqlglot's errors; NotSupportedError for what would not come back."""
+    dialect = sqlglot.Dialect.get_or_raise("mysql")
+    tokens = mended(dialect.tokenize(sql), sql)
+    found = [restored(tree) for tree in dialect.parser().parse(tokens, sql) if tree is not None]
+    if len(found) == 1 and isinstance(found[0], exp.Query | exp.Values):
+        _check_comes_back(found[0], tokens)
+    return found
+
+
+def called(node: exp.Expr) -> str:
+    """The name of the function that an `Anonymous` calls, in lower case."""
+    return str(node.this).split(MARK, 1)[0].lower()
+
+
+def has_form(node: exp.Expr) -> bool:
+    """Whether words stand between a call's arguments."""
+    return MARK in str(node.this)
+
+
+# ------------------------------------------------------------------ tokens
+
+
+def mended(tokens: list[Token], sql: str) -> list[Token]:
+    """The tokens as sqlglot reads them right; `restored` is to be given the tree."""
+    _check_gaps(tokens, sql)
+    return _named(_Mending(_texts(tokens, sql), sql).mend(), sql)
+
+
+def _check_gaps(tokens: list[Token], sql: str) -> None:
+    """Between tokens only what MySQL takes for nothing too: `5--1` has no comment."""
+    at = 0
+    for token in tokens:
+        _check_gap(sql, at, token.start)
+        at = token.end + 1
+    _check_gap(sql, at, len(sql))
+
+
+def _check_gap(sql: str, start: int, end: int) -> None:
+    gap = sql[start:end]
+    if _GAP.fullmatch(gap) is None:
+        is_run = re.search(r"/\*[!M]", gap) is not None
+        raise NotSupportedError(
+            "a comment whose text MySQL runs, /*! … */, is not supported"
+            if is_run
+            else f'"{gap.strip()[:40]}" is read as a comment here, which it is not to MySQL',
+            hint="Write its text without the comment's marks" if is_run else "Write -- with a blank after it",
+            reason=Reason.NOT_SUPPORTED,
+        )
+
+
+def _texts(tokens: list[Token], sql: str) -> list[Token]:
+    """Texts as MySQL reads them, those side by side as one."""
+    found: list[Token] = []
+    for token in tokens:
+        if token.token_type is TokenType.STRING:
+            text = decoded(sql[token.start : token.end + 1])
+            if found and found[-1].token_type is TokenType.STRING:
+                before = found.pop()
+                found.append(_spanning(TokenType.STRING, before.text + text, before, token))
+                continue
+            found.append(_token(TokenType.STRING, text, token))
+            continue
+        found.append(token)
+    return found
+
+
+def decoded(written: str) -> str:
+    """The text that a constant stands for, with its quotes."""
+    quote, inside = written[0], written[1:-1]
+    if quote not in "'\"":
+        return inside
+    return re.sub(
+        rf"\\(.)|{quote}{quote}",
+        lambda found: quote if found[1] is None else _ESCAPED.get(found[1], found[1]),
+        inside,
+        flags=re.DOTALL,
+    )
+
+
+class _Mending:
+    def __init__(self, tokens: list[Token], sql: str) -> None:
+        self.tokens = tokens
+        self.sql = sql
+        self.positions = 0
+
+    def mend(self) -> list[Token]:
+        return self._range(0, len(self.tokens))
+
+    def _range(self, at: int, end: int) -> list[Token]:
+        found: list[Token] = []
+        while at < end:
+            at = self._one(at, end, found)
+        return found
+
+    def _one(self, at: int, end: int, found: list[Token]) -> int:
+        """Adds what stands at `at`; gives where the next begins."""
+        tokens = self.tokens
+        token = tokens[at]
+        kind, word = token.token_type, self._word(at, found)
+        after = tokens[at + 1] if at + 1 < end else None
+        special = self._special(at, end, found, word) or self._literal(at, after, found, word)
+        if special is not None:
+            return special
+        if kind in (TokenType.PARAMETER, TokenType.SESSION_PARAMETER, TokenType.COLON_EQ):
+            raise NotSupportedError(
+                f'"{self.sql[token.start : (after or token).end + 1]}" is not available here: '
+                "each statement stands by itself, without a session's variables",
+                hint="Give the value as a parameter",
+                reason=Reason.FORBIDDEN,
+            )
+        if kind is TokenType.PLUS and not _after_operand(found):
+            return at + 1
+        if kind is TokenType.NOT and token.text == "!":
+            found.append(_token(TokenType.PIPE_SLASH, "|/", token))
+        elif word == "binary" and not _after_operand(found):
+            found.append(_token(TokenType.DPIPE_SLASH, "||/", token))
+        elif kind is TokenType.PLACEHOLDER:
+            self.positions += 1
+            number = _token(TokenType.NUMBER, str(self.positions), token)
+            found += [_token(TokenType.PARAMETER, "$", token), number]
+        elif kind is TokenType.COLON and after is not None and after.start == token.end + 1:
+            found += [_token(TokenType.PARAMETER, "$", token), after]
+            return at + 2
+        elif word == "distinctrow":
+            found.append(_token(TokenType.DISTINCT, "DISTINCT", token))
+        else:
+            found.append(token)
+        return at + 1
+
+    def _word(self, at: int, found: list[Token]) -> str:
+        """The token in lower case if it may be a word of the language, else nothing."""
+        token = self.tokens[at]
+        word = token.text.lower()
+        is_name = token.token_type in (TokenType.STRING, TokenType.IDENTIFIER)
+        is_field = bool(found) and found[-1].token_type is TokenType.DOT
+        if is_name or is_field or not word.replace("_", "a").isalnum() or word[0].isdigit():
+            return ""
+        return word
+
+    def _special(self, at: int, end: int, found: list[Token], word: str) -> int | None:
+        """Calls, INTERVAL and LIMIT."""
+        token = self.tokens[at]
+        after = self.tokens[at + 1] if at + 1 < end else None
+        if word == "interval" and after is not None:
+            closed = self._interval(at, end, found)
+            if closed is not None:
+                return closed
+        if word and after is not None and after.token_type is TokenType.L_PAREN and self._is_call(at, found):
+            return self._call(at, found)
+        if word in _BARE_CALLS:
+            name = _SYNONYMS.get(word, token.text)
+            found += [_token(TokenType.VAR, name + MARK, token), *_empty_parentheses(token)]
+            return at + 1
+        return self._limit(at, end, found) if word == "limit" else None
+
+    def _literal(self, at: int, after: Token | None, found: list[Token], word: str) -> int | None:
+        """DATE '…', _utf8'…', 0x41, and .5, which is a number."""
+        token = self.tokens[at]
+        kind = token.token_type
+        is_typed = word in ("date", "time", "timestamp") and not _after_operand(found)
+        is_text = after is not None and after.token_type is TokenType.STRING
+        if after is not None and is_text and (is_typed or kind is TokenType.INTRODUCER):
+            self._form(found, token.text, f"{token.text} {HOLE}", [[after]], token, after)
+            return at + 2
+        is_number = after is not None and after.token_type is TokenType.NUMBER and not _after_operand(found)
+        if after is not None and is_number and kind is TokenType.DOT:
+            found.append(_spanning(TokenType.NUMBER, f"0.{after.text}", token, after))
+            return at + 2
+        if kind in (TokenType.HEX_STRING, TokenType.BIT_STRING) and self.sql[token.start] == "0":
+            self._form(found, "hex", self.sql[token.start : token.end + 1], [], token, token)
+            return at + 1
+        if kind is TokenType.HEX_STRING:
+            self._form(found, "hex", f"x'{token.text}'", [], token, token)
+            return at + 1
+        return None
+
+    def _is_call(self, at: int, found: list[Token]) -> bool:
+        word = self.tokens[at].text.lower()
+        if word == "mod":
+            return not _after_operand(found)
+        if word == "values":
+            return bool(found) and found[-1].token_type is not TokenType.L_PAREN and _inside(found)
+        return word not in _KEYWORDS
+
+    def _call(self, at: int, found: list[Token]) -> int:
+        token = self.tokens[at]
+        word = token.text.lower()
+        close = self._close(at + 1)
+        name = _SYNONYMS.get(word, token.text)
+        if word in _PARTED or self._has_interval(word, at + 2, close):
+            self._parted(word, at, close, found)
+            return close + 1
+        if word in ("timestampdiff", "timestampadd", "get_format") and close > at + 3:
+            unit = self.tokens[at + 2].text
+            parts = self._arguments(at + 4, close)
+            form = f"{token.text}({unit}, {', '.join(HOLE for _ in parts)})"
+            self._form(found, token.text, form, parts, token, self.tokens[close])
+            return close + 1
+        kept = word in _KEPT
+        found += [
+            token if kept else _token(TokenType.VAR, name + MARK, token),
+            self.tokens[at + 1],
+            *self._range(at + 2, close),
+            self.tokens[close],
+        ]
+        return close + 1
+
+    def _close(self, at: int) -> int:
+        """Where the parenthesis that opens at `at` closes."""
+        depth = 0
+        for i in range(at, len(self.tokens)):
+            kind = self.tokens[i].token_type
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            if depth == 0:
+                return i
+        raise ParseError("a parenthesis is not closed")
+
+    def _has_interval(self, word: str, at: int, close: int) -> bool:
+        return word in ("date_add", "date_sub", "adddate", "subdate") and any(
+            self.tokens[i].text.lower() == "interval" for i in range(at, close)
+        )
+
+    def _parted(self, word: str, at: int, close: int, found: list[Token]) -> None:
+        """A call as its form and its arguments."""
+        tokens, name = self.tokens, self.tokens[at].text
+        separators = _PARTED.get(word, ())
+        form = f"{name}("
+        parts: list[list[Token]] = []
+        start = at + 2
+        if word == "extract":
+            form += f"{tokens[start].text} FROM "
+            start += 2
+        if word == "trim" and tokens[start].text.lower() in ("leading", "trailing", "both"):
+            form += f"{tokens[start].text} "
+            start += 1
+            if tokens[start].text.lower() == "from":
+                form += "FROM "
+                start += 1
+        begin, depth, i = start, 0, start
+        while i <= close:
+            kind, text = tokens[i].token_type, tokens[i].text.lower()
+            is_end = i == close
+            is_separator = depth == 0 and (text in separators or kind is TokenType.COMMA)
+            if is_end or is_separator:
+                if i > begin:
+                    parts.append(self._range(begin, i))
+                    form += HOLE
+                if is_end:
+                    break
+                if text in ("as", "using") or (word == "convert" and kind is TokenType.COMMA):
+                    form += f"{',' if kind is TokenType.COMMA else f' {text.upper()}'} "
+                    form += _words(tokens[i + 1 : close])
+                    break
+                form += ", " if kind is TokenType.COMMA else f" {text.upper()} "
+                begin = i + 1
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            i += 1
+        self._form(found, name, f"{form})", parts, tokens[at], tokens[close])
+
+    def _arguments(self, at: int, close: int) -> list[list[Token]]:
+        parts, begin, depth = [], at, 0
+        for i in range(at, close + 1):
+            kind = self.tokens[i].token_type
+            if i == close or (kind is TokenType.COMMA and depth == 0):
+                parts.append(self._range(begin, i))
+                begin = i + 1
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        return parts
+
+    def _interval(self, at: int, end: int, found: list[Token]) -> int | None:
+        """`INTERVAL e unit`; None where it is the function INTERVAL(…)."""
+        depth = 0
+        for i in range(at + 1, end):
+            kind, word = self.tokens[i].token_type, self.tokens[i].text.lower()
+            if depth == 0 and word in _UNITS and i > at + 1 and kind is not TokenType.IDENTIFIER:
+                is_called = i + 1 < end and self.tokens[i + 1].token_type is TokenType.L_PAREN
+                if not is_called:
+                    unit = self.tokens[i]
+                    parts = [self._range(at + 1, i)]
+                    form = f"INTERVAL {HOLE} {unit.text}"
+                    self._form(found, "INTERVAL", form, parts, self.tokens[at], unit)
+                    return i + 1
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            if depth < 0 or (depth == 0 and kind is TokenType.COMMA):
+                return None
+        return None
+
+    def _limit(self, at: int, end: int, found: list[Token]) -> int:
+        """`LIMIT 2, 3` as LIMIT 3 OFFSET 2."""
+        tokens = self.tokens
+        found.append(tokens[at])
+        first: list[Token] = []
+        i = at + 1
+        if i < end:
+            i = self._one(i, end, first)
+        if i + 1 < end and tokens[i].token_type is TokenType.COMMA:
+            comma, second = tokens[i], list[Token]()
+            i = self._one(i + 1, end, second)
+            found += [*second, _token(TokenType.OFFSET, "OFFSET", comma), *first]
+        else:
+            found += first
+        return i
+
+    def _form(
+        self, found: list[Token], name: str, form: str, parts: list[list[Token]], first: Token, last: Token
+    ) -> None:
+        """A call of the form, as one name and its arguments."""
+        found += [
+            _token(TokenType.VAR, f"{name}{MARK}{form}{MARK}", first),
+            _token(TokenType.L_PAREN, "(", first),
+        ]
+        for n, part in enumerate(parts):
+            if n:
+                found.append(_token(TokenType.COMMA, ",", part[0]))
+            found += part
+        found.append(_token(TokenType.R_PAREN, ")", last))
+
+
+def _empty_parentheses(token: Token) -> list[Token]:
+    return [_token(TokenType.L_PAREN, "(", token), _token(TokenType.R_PAREN, ")", token)]
+
+
+def _inside(tokens: list[Token]) -> bool:
+    """Whether a parenthesis is open."""
+    kinds = [token.token_type for token in tokens]
+    return kinds.count(TokenType.L_PAREN) > kinds.count(TokenType.R_PAREN)
+
+
+def _after_operand(tokens: list[Token]) -> bool:
+    if not tokens:
+        return False
+    last = tokens[-1]
+    if last.token_type in (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING):
+        return last.token_type is not TokenType.VAR or last.text.lower() not in _KEYWORDS
+    return last.token_type in _ENDS_OPERAND
+
+
+def _words(tokens: Sequence[Token]) -> str:
+    """A type's words, or a character set's."""
+    text = ""
+    for token in tokens:
+        if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
+            raise ParseError(f"{token.text} is no type here")
+        joined = not text or text[-1] in "(," or token.text in "(),"
+        text += token.text.upper() if joined else f" {token.text.upper()}"
+    return text
+
+
+def _token(kind: TokenType, text: str, at: Token) -> Token:
+    return Token(kind, text, line=at.line, col=at.col, start=at.start, end=at.end)
+
+
+def _spanning(kind: TokenType, text: str, first: Token, last: Token) -> Token:
+    return Token(kind, text, line=first.line, col=first.col, start=first.start, end=last.end)
+
+
+# ------------------------------------------------------------------ the names of columns
+
+_BEFORE_ITEMS: Final = frozenset(
+    """
+    all distinct high_priority straight_join sql_small_result sql_big_result sql_buffer_result sql_no_cache
+    sql_cache sql_calc_found_rows
+    """.split()  # noqa: SIM905
+)
+_AFTER_ITEMS: Final = frozenset(
+    """
+    from where group having order limit union intersect except window into for offset fetch procedure lock
+    """.split()  # noqa: SIM905
+)
+
+
+def _named(tokens: list[Token], sql: str) -> list[Token]:
+    """Each selected expression with the name that MySQL gives it: its own text."""
+    found: list[Token] = []
+    # For each SELECT in whose list we are: its depth, and where in `found` the item begins.
+    lists: list[tuple[int, int]] = []
+    depth = 0
+    for token in tokens:
+        kind, word = token.token_type, token.text.lower()
+        is_name = kind in (TokenType.STRING, TokenType.IDENTIFIER)
+        if lists and lists[-1][0] == depth:
+            ends = kind in (TokenType.COMMA, TokenType.R_PAREN, TokenType.SEMICOLON)
+            if ends or (word in _AFTER_ITEMS and not is_name):
+                _name_item(found, lists[-1][1], sql, is_outermost=depth == 0)
+                if kind is TokenType.COMMA:
+                    lists[-1] = (depth, len(found) + 1)
+                else:
+                    lists.pop()
+            elif len(found) == lists[-1][1] and word in _BEFORE_ITEMS and not is_name:
+                lists[-1] = (depth, len(found) + 1)
+        if kind is TokenType.SELECT:
+            lists.append((depth, len(found) + 1))
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        found.append(token)
+    if lists and lists[-1][0] == depth:
+        _name_item(found, lists[-1][1], sql, is_outermost=depth == 0)
+    return found
+
+
+def _name_item(found: list[Token], begin: int, sql: str, *, is_outermost: bool) -> None:
+    item = found[begin:]
+    if not item or item[-1].token_type is TokenType.STAR:
+        return
+    if _has_alias(item):
+        if item[-1].token_type is TokenType.STRING:
+            found[-1] = _token(TokenType.IDENTIFIER, item[-1].text, item[-1])
+        return
+    bare = _without_parentheses(item)
+    column = _column_of(bare)
+    if column is not None:
+        if not is_outermost and len(bare) == len(item):
+            return
+        name = column.text
+    elif len(bare) == 1 and bare[0].token_type is TokenType.STRING:
+        name = bare[0].text.lstrip()
+    else:
+        name = sql[item[0].start : item[-1].end + 1].strip()
+    if not name or name != name.rstrip() or len(name) > 256:
+        return  # no alias may be such; the engine names it
+    last = item[-1]
+    found += [_token(TokenType.ALIAS, "AS", last), _token(TokenType.IDENTIFIER, name, last)]
+
+
+def _has_alias(item: list[Token]) -> bool:
+    last = item[-1]
+    if last.token_type not in (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING) or len(item) < 2:
+        return len(item) > 1 and item[-2].token_type is TokenType.ALIAS
+    before = item[-2]
+    if before.token_type is TokenType.ALIAS:
+        return True
+    return before.token_type is not TokenType.DOT and _after_operand(item[:-1])
+
+
+def _without_parentheses(item: list[Token]) -> list[Token]:
+    while (
+        len(item) > 2
+        and item[0].token_type is TokenType.L_PAREN
+        and item[-1].token_type is TokenType.R_PAREN
+        and _closes_last(item)
+    ):
+        item = item[1:-1]
+    return item
+
+
+def _closes_last(item: list[Token]) -> bool:
+    depth = 0
+    for i, token in enumerate(item):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth == 0:
+            return i == len(item) - 1
+    return False
+
+
+def _column_of(item: list[Token]) -> Token | None:
+    """The last part of `a`, `t.a` or `s.t.a`."""
+    if len(item) not in (1, 3, 5) or any(t.token_type is not TokenType.DOT for t in item[1::2]):
+        return None
+    names = item[::2]
+    is_name = all(
+        t.token_type is TokenType.IDENTIFIER
+        or (t.token_type is not TokenType.STRING and t.text[:1].isidentifier())
+        for t in names
+    )
+    fixed = (TokenType.NULL, TokenType.TRUE, TokenType.FALSE)
+    return names[-1] if is_name and not (len(item) == 1 and item[0].token_type in fixed) else None
+
+
+# ------------------------------------------------------------------ the tree
+
+
+def restored(tree: exp.Expr) -> exp.Expr:
+    """The tree with the user's names again."""
+    for node in list(tree.walk()):
+        new: exp.Expr | None = None
+        if isinstance(node, exp.Anonymous | exp.Identifier):
+            name = node.this
+            if isinstance(name, str) and name.endswith(MARK):
+                node.set("this", name[: -len(MARK)])
+        elif isinstance(node, exp.Sqrt):
+            new = exp.Anonymous(this=f"!{MARK}!{HOLE}", expressions=[node.this])
+        elif isinstance(node, exp.Cbrt):
+            new = exp.Anonymous(this=f"BINARY{MARK}BINARY {HOLE}", expressions=[node.this])
+        elif isinstance(node, exp.RegexpLike):
+            new = exp.ILike(this=node.this, expression=node.expression)
+        if new is not None:
+            if node is tree:
+                tree = new
+            else:
+                node.replace(new)
+    return tree
+
+
+# ------------------------------------------------------------------ does it come back?
+
+_NOTHING: Final = frozenset({"as", "asc", "outer", "inner", "all", "not", ";"})
+"""Words that stand or not, with the same meaning; NOT's are counted."""
+_SAME: Final = {
+    "||": "or",
+    "&&": "and",
+    "!=": "<>",
+    "mod": "%",
+    "rlike": "regexp",
+    "unknown": "null",
+    "some": "any",
+}
+
+
+def _check_comes_back(tree: exp.Expr, tokens: list[Token]) -> None:
+    unknown = next((n for n in tree.walk() if _is_printed(n) and not is_known(n)), None)
+    if unknown is None:
+        try:
+            text = mysql_text(tree)
+        except InternalError as error:
+            raise _not_read(error.message) from error
+        again = mended(sqlglot.Dialect.get_or_raise("mysql").tokenize(text), text)
+        written, printed = list(_canonical(tokens)), list(_canonical(again))
+        if written == printed:
+            return
+        near = next(
+            (a for a, b in zip(written, printed, strict=False) if a != b), written[-1] if written else ""
+        )
+        raise _not_read(f'it is about "{near.split(MARK)[0]}"')
+    raise _not_read(f'a "{unknown.key}" is not known')
+
+
+def _not_read(what: str) -> NotSupportedError:
+    return NotSupportedError(
+        f"the statement has a form that is not read here as MySQL reads it: {what}",
+        hint="Put parentheses around the operands, or write it in another way",
+        reason=Reason.NOT_SUPPORTED,
+    )
+
+
+_PARTS: Final = (
+    *(exp.From, exp.Join, exp.Where, exp.Group, exp.Having, exp.Limit, exp.Offset, exp.With, exp.CTE),
+    *(exp.WindowSpec, exp.If, exp.Distinct, exp.DataType, exp.DataTypeParam, exp.Var, exp.Concat, exp.Rollup),
+)
+
+
+def _is_printed(node: exp.Expr) -> bool:
+    """Whether it is a form of its own, not a part of one."""
+    return not isinstance(node, _PARTS)
+
+
+def _canonical(tokens: list[Token]) -> Iterator[str]:
+    negations = 0
+    for token in tokens:
+        kind = token.token_type
+        if kind is TokenType.STRING:
+            yield f"'{token.text}"
+        elif kind is TokenType.IDENTIFIER:
+            yield token.text.casefold()
+        else:
+            word = token.text.casefold()
+            word = word[:-1] if word.count(MARK) == 1 and word.endswith(MARK) else word
+            word = _SAME.get(word, word)
+            negations += word == "not"
+            if word not in _NOTHING:
+                yield word
+    yield str(negations)
