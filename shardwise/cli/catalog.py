@@ -16,6 +16,7 @@ from shardwise.cli import console as consoles
 from shardwise.cli.console import Exit, failing
 from shardwise.dbapi.files import writing
 from shardwise.inspection import Extent, Finding, Imported, check, import_tables
+from shardwise.inspection.layouts import translate
 from shardwise.plan.wrap import count_text
 from shardwise.session import Cluster
 from shardwise.session import open as open_cluster
@@ -48,8 +49,25 @@ def import_(
     tables: Only = None,
     catalog: CatalogPath = DEFAULT_CATALOG,
     stdout: Annotated[bool, typer.Option("--stdout", help="Print the lock file, do not write it.")] = False,
+    other: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Print a catalog made of another system's file: ShardingSphere's YAML, Vitess's "
+            "vschema.json, Mycat's or Cobar's schema.xml and rule.xml (--from twice).",
+        ),
+    ] = None,
+    shards: Annotated[
+        str, typer.Option("--shards", help="With vschema.json: the keyspace's shards, as -80,80-.")
+    ] = "",
 ) -> None:
     """Read columns, keys and row counts off the sources into the lock file beside the catalog."""
+    if other:
+        with failing():
+            text = translate(other, shards=[each for each in shards.split(",") if each]).text()
+        consoles.stdout().print(Text(text), soft_wrap=True, end="")
+        return
     path = existing(catalog)
     errors = consoles.stderr()
     with failing(), open_cluster(path) as cluster:
