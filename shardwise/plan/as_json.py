@@ -23,7 +23,7 @@ def explain_json(plan: Plan, stats: Statistics | None = None) -> str:
 
 def _plan(plan: Plan, stats: Statistics | None) -> dict[str, Any]:
     gathers: dict[str, tuple[Gather, tuple[Node, ...]]] = {}
-    tree = _tree(plan.root, (), Phrases(), gathers)
+    tree = _tree(plan.root, (), Phrases(plan.dialect), gathers)
     out: dict[str, Any] = {
         "format": FORMAT,
         "sql": plan.sql,

@@ -25,6 +25,7 @@ from shardwise.plan.phrases import Phrases, is_renaming
 from shardwise.plan.pushed import pushed
 from shardwise.plan.route import Note
 from shardwise.plan.run import Fragment, Plan
+from shardwise.plan.sql.text import text_of
 from shardwise.plan.statistics import Statistics, total
 from shardwise.plan.wrap import aligned, bytes_text, count_text, labelled, seconds_text, shard_list, sql_lines
 
@@ -65,7 +66,7 @@ def steps_text(plan: Plan) -> str:
     lines = []
     for name, root in plan.steps:
         lines.append(f"-- {name}")
-        lines += _drawn(_TreeOf({}, None, None, every_node=True).block(root, ()))
+        lines += _drawn(_TreeOf({}, None, None, every_node=True, dialect=plan.dialect).block(root, ()))
     return "\n".join(lines)
 
 
@@ -89,7 +90,13 @@ def _plan_lines(plan: Plan, stats: Statistics | None, answers: SourceTexts | Non
     for done in stats.first if stats else ():
         lines.append(f"Ran first: ${done.name}")
         lines += ["  " + line for line in _plan_lines(done.plan, done.statistics, None)]
-    tree = _TreeOf({f.name: f for f in plan.fragments}, stats, answers, is_open=bool(plan.first))
+    tree = _TreeOf(
+        {f.name: f for f in plan.fragments},
+        stats,
+        answers,
+        is_open=bool(plan.first),
+        dialect=plan.dialect,
+    )
     if plan.merge is None and plan.fragments:
         for part in plan.fragments:
             lines += _drawn(tree.fragment(part.name, ["the whole statement"], ()))
@@ -108,8 +115,11 @@ class _TreeOf:
     answers: SourceTexts | None
     every_node: bool = False
     is_open: bool = False  # values that are not known yet may still narrow routes
-    phrases: Phrases = field(default_factory=Phrases)
+    dialect: str = "duckdb"
     shown: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.phrases = Phrases(self.dialect)
 
     def block(self, node: Node, above: tuple[Node, ...]) -> _Block:
         at_top = all(is_renaming(n, at_top=True) for n in above)
@@ -118,7 +128,7 @@ class _TreeOf:
         title, subqueries = self.phrases.node(node)
         block = _Block(title)
         if isinstance(node, Raw):
-            block.details = sql_lines(node.sql.sql(dialect="duckdb"))
+            block.details = sql_lines(text_of(node.sql, self.dialect))
         if isinstance(node, Gather) and node.fragment in self.fragments:
             block.figures = self._moved(node.fragment)
             not_pushed = [note.sentence for note in node.notes]

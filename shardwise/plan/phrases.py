@@ -80,10 +80,12 @@ def is_renaming(node: Node, *, at_top: bool = False) -> bool:
 
 
 class Phrases:
-    """Writes the nodes of one plan. Subqueries are numbered in the order in which they are met."""
+    """Writes the nodes of one plan, its expressions in the query's dialect. Subqueries are numbered in the
+    order in which they are met."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: str = "duckdb") -> None:
         self.subqueries = 0
+        self._dialect = dialect
 
     def node(self, node: Node) -> tuple[str, list[tuple[str, Node]]]:
         """The node's line, and the subqueries that the line mentions by number."""
@@ -104,7 +106,7 @@ class Phrases:
             alone = id in known and in_sight[id.name] == 1
             return name_text(id.name) if alone else f"{name_text(id.rel)}.{name_text(id.name)}"
 
-        return self._line(node, lambda e: expression_text(e, column_text, name_of)), met
+        return self._line(node, lambda e: expression_text(e, column_text, name_of, self._dialect)), met
 
     @singledispatchmethod
     def _line(self, node: Node, write: Write) -> str:
@@ -175,12 +177,12 @@ class Phrases:
     def _(self, node: Distinct, write: Write) -> str:
         if node.on is None:
             return "Distinct"
-        order = f", first by {_order(node.order, write)}" if node.order else ""
+        order = f", first by {self._order(node.order, write)}" if node.order else ""
         return f"Distinct on {', '.join(write(e) for e in node.on)}{order}"
 
     @_line.register
     def _(self, node: Sort, write: Write) -> str:
-        return f"Sort {_order(node.keys, write)}"
+        return f"Sort {self._order(node.keys, write)}"
 
     @_line.register
     def _(self, node: Limit, write: Write) -> str:
@@ -219,9 +221,23 @@ class Phrases:
     def _(self, node: Gather, write: Write) -> str:
         return "Gather"
 
+    def _order(self, keys: Iterable[SortKey], write: Write) -> str:
+        """Where NULLs go is said where it is not the dialect's default."""
+        return ", ".join(
+            write(key.expr) + " DESC" * key.descending + self._nulls(key, self._dialect) for key in keys
+        )
+
+    @staticmethod
+    def _nulls(key: SortKey, dialect: str) -> str:
+        default = {"mysql": not key.descending, "postgres": key.descending}.get(dialect, False)
+        return "" if key.nulls_first == default else " NULLS FIRST" if key.nulls_first else " NULLS LAST"
+
 
 def expression_text(
-    expr: exp.Expr, column_text: Callable[[ColumnId], str], name_of: Callable[[Node], str]
+    expr: exp.Expr,
+    column_text: Callable[[ColumnId], str],
+    name_of: Callable[[Node], str],
+    dialect: str,
 ) -> str:
     """The expression, with `column_text` for its columns and `name_of` for its subqueries' plans.
 
@@ -229,8 +245,11 @@ def expression_text(
     What is longer than a line is told by what it reads (`formula of p0, p1`); the merge's SQL has it.
     """
 
+    if dialect == "sqlite":
+        dialect = "duckdb"  # sqlglot's printer for SQLite translates more than it writes
+
     def write(part: exp.Expr) -> str:
-        return swapped(part).sql(dialect="duckdb", normalize_functions="lower", comments=False)
+        return swapped(part).sql(dialect=dialect, normalize_functions="lower", comments=False)
 
     def swapped(part: exp.Expr) -> exp.Expr:
         return part.transform(swap)
@@ -244,7 +263,7 @@ def expression_text(
             return exp.Var(this=f"({name_of(plan)})")
         if type(part) is exp.Cast and type(part.this) is exp.Coalesce and _is_zero(part.this.expressions):
             return exp.Var(this=write(part.this.this))
-        if type(part) is exp.Cast and (text := _typed_literal(part)):
+        if type(part) is exp.Cast and (text := _typed_literal(part, dialect)):
             return exp.Var(this=text)
         if type(part) is exp.Not and type(part.this) in (exp.In, exp.Like, exp.ILike, exp.Between):
             left, whole = write(part.this.this), write(part.this)
@@ -268,10 +287,10 @@ def _is_zero(others: list[exp.Expr]) -> bool:
     return len(others) == 1 and isinstance(others[0], exp.Literal) and others[0].this == "0"
 
 
-def _typed_literal(cast: exp.Cast) -> str | None:
-    value, kind = cast.this, cast.to.sql(dialect="duckdb")
+def _typed_literal(cast: exp.Cast, dialect: str) -> str | None:
+    value, kind = cast.this, cast.to.sql(dialect=dialect)
     if isinstance(value, exp.Literal) and value.is_string and kind in _TYPED_LITERALS:
-        return f"{kind} {value.sql(dialect='duckdb')}"
+        return f"{kind} {value.sql(dialect=dialect)}"
     return None
 
 
@@ -293,13 +312,6 @@ def _all_of(conjuncts: Sequence[exp.Expr], write: Write) -> str:
         return f"({text})" if type(conjunct) in (exp.Or, exp.Xor) and len(conjuncts) > 1 else text
 
     return " AND ".join(map(one, conjuncts))
-
-
-def _order(keys: Iterable[SortKey], write: Write) -> str:
-    """NULLS LAST is DuckDB's default in both directions and is not said."""
-    return ", ".join(
-        write(key.expr) + " DESC" * key.descending + " NULLS FIRST" * key.nulls_first for key in keys
-    )
 
 
 def _names(node: Node) -> str:

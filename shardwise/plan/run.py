@@ -238,6 +238,7 @@ class Plan:
     merge: Merge | None
     columns: tuple[tuple[str, str | None], ...]
     catalog_version: int
+    dialect: str = "duckdb"
     first: tuple[First, ...] = ()
     then: Callable[[Mapping[str, Bound]], Plan] | None = None
     notes: tuple[Note, ...] = ()

@@ -126,7 +126,7 @@ def _of_source(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
             return None
         text = _WORDS.get(type(what), type(what).__name__)
     else:
-        text = _text(what)
+        text = _text(what, analysis.catalog.dialect)
     return Note(NotPushed.NOT_IN_AGREEMENT, f"{text}: {product(dialect)} {disagreement.why}")
 
 
@@ -165,9 +165,9 @@ def _note(node: Node, gather: Gather, analysis: Analysis) -> Note | None:
             )
         return None
     if isinstance(node, Join):
-        return _of_join(node, gather)
+        return _of_join(node, gather, analysis.catalog.dialect)
     if isinstance(node, Filter):
-        return _of_filter(node)
+        return _of_filter(node, analysis.catalog.dialect)
     if isinstance(node, Project):
         return _of_subqueries(node)
     if isinstance(node, SetOp):
@@ -222,7 +222,7 @@ def _aggregate_of(keys: str) -> str:
     return f"whole groups by {keys}" if keys else "the one group of all rows"
 
 
-def _of_join(node: Join, gather: Gather) -> Note:
+def _of_join(node: Join, gather: Gather, dialect: str) -> Note:
     if any(isinstance(n, Local) for side in (node.left, node.right) for n in walk(side)):
         return Note(
             NotPushed.LOCAL_TABLE, "join: the other side is a table registered here, not on the shards"
@@ -236,7 +236,7 @@ def _of_join(node: Join, gather: Gather) -> Note:
         )
     if subplans(node):
         return _of_subqueries(node)
-    on = " AND ".join(_text(c) for c in node.on) or "no condition"
+    on = " AND ".join(_text(c, dialect) for c in node.on) or "no condition"
     return Note(
         NotPushed.JOIN_NOT_COLOCATED, f"{node.kind} join on {on}: the rows that meet are on different shards"
     )
@@ -246,10 +246,10 @@ def _is_copied(node: Node) -> bool:
     return isinstance(node, Gather) and len(node.shards) == 1 and any(isinstance(n, Scan) for n in walk(node))
 
 
-def _of_filter(node: Filter) -> Note:
+def _of_filter(node: Filter, dialect: str) -> Note:
     if subplans(node):
         return _of_subqueries(node)
-    what = " AND ".join(_text(c) for c in node.conjuncts)
+    what = " AND ".join(_text(c, dialect) for c in node.conjuncts)
     return Note(NotPushed.PREDICATE_CAN_FAIL, f"{what}: it may fail on rows that what stands below it drops")
 
 
@@ -264,8 +264,8 @@ def _of_subqueries(node: Node) -> Note:
     )
 
 
-def _text(expr: exp.Expr) -> str:
+def _text(expr: exp.Expr, dialect: str) -> str:
     def column(id: ColumnId) -> str:
         return f"{name_text(id.rel)}.{name_text(id.name)}"
 
-    return expression_text(expr, column, lambda _: "subquery")
+    return expression_text(expr, column, lambda _: "subquery", dialect)

@@ -57,6 +57,7 @@ def render(
         merge=None if whole is not None else _merge(root, names, ctx),
         columns=columns,
         catalog_version=ctx.catalog.version,
+        dialect=ctx.catalog.dialect,
         notes=tuple(ctx.notes),
         steps=steps,
     )
