@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from shardwise.errors import Error, InterfaceError
 from shardwise.executor.backends import backend_of
+from shardwise.executor.backends.address import server_of
 from shardwise.executor.backends.base import (
     Backend,
     Family,
@@ -24,6 +25,10 @@ from shardwise.executor.backends.base import (
 from shardwise.executor.conform import KnownTables
 from shardwise.executor.presence import Identity, identity_of
 from shardwise.executor.sqlite.strict import StrictTables
+
+_PLACES_MAX = 20_000
+WORKERS = "worker processes"
+"""What requests to worker processes are counted under."""
 
 
 @dataclass(eq=False)
@@ -100,6 +105,7 @@ class SourcePool:
         self._lock = threading.Lock()
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._counts: Counter[Family | None] = Counter()
+        self._places: dict[str, str] = {WORKERS: WORKERS}
         self._is_closed = False
 
     def lease(self, name: str) -> Lease:
@@ -136,6 +142,15 @@ class SourcePool:
     def is_transient(self, name: str, error: Error) -> bool:
         """Whether the same request may succeed if it is tried again at once."""
         return backend_of(self._locate(name).scheme, name).is_transient(error)
+
+    def place_of(self, name: str) -> str:
+        """What limits count the source by: its server, which may have others; itself if it is a file."""
+        place = self._places.get(name)
+        if place is None:
+            if len(self._places) >= _PLACES_MAX:
+                self._places = {WORKERS: WORKERS}
+            place = self._places[name] = server_of(self._locate(name)) or name
+        return place
 
     def open_count(self) -> int:
         """How many sources are open."""
@@ -257,22 +272,33 @@ class Lease:
 class _Count:
     held: int = 0
     running: int = 0
-    family: Family | None = None
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A source that requests are out to: how many, and what else they are counted under."""
+
+    place: str
+    family: Family | None
+    held: int = 0
 
 
 class Limits:
-    """How many requests are out: per source, per open family (not more than may be open), in all the process.
+    """How many requests are out: per server, or source that is a file; per open family (not more than may be
+    open); in all the process.
 
     A request *runs* while a thread reads from it, and is *parked* while its stream's queue is full. Where
     all that are held are parked, a starving stream (one that the merge waits for, with no request of its
-    own) gets one more: the others may wait for its rows.
+    own) gets one more: the others may wait for its rows. `place_of` gives a source's server, or itself.
     """
 
-    def __init__(self, *, total: int) -> None:
+    def __init__(self, *, total: int, place_of: Callable[[str], str] = str) -> None:
         self._total = total
+        self._place_of = place_of
         self._lock = threading.Lock()
         self._all = _Count()
-        self._sources: dict[str, _Count] = {}
+        self._asked: dict[str, _Asked] = {}
+        self._places: dict[str, _Count] = {}
         self._families: dict[Family, _Count] = {}
         self._waiting: list[Callable[[], None]] = []
 
@@ -285,23 +311,25 @@ class Limits:
         is_starving: bool,
         family: Family | None = None,
     ) -> bool:
-        """Whether a request may go to `source` now, of which `per_source` may be out at once, and of all its
-        open `family` not more than may be open.
+        """Whether a request may go to `source` now, of whose server `per_source` may be out at once, and of
+        all its open `family` not more than may be open.
 
         If not, `retry` is called once when it may.
         """
+        place = self._place_of(source)
         with self._lock:
-            count = self._sources.setdefault(source, _Count(family=family))
+            count = self._places.setdefault(place, _Count())
             pairs = [(count, per_source), (self._all, self._total)]
             if family is not None:
                 pairs.append((self._families.setdefault(family, _Count()), family.open_max))
             if all(c.held < limit or (is_starving and c.running == 0) for c, limit in pairs):
+                self._asked.setdefault(source, _Asked(place, family)).held += 1
                 for c, _ in pairs:
                     c.held += 1
                     c.running += 1
                 return True
             if not count.held:
-                del self._sources[source]
+                del self._places[place]
             self._waiting.append(retry)
             return False
 
@@ -323,16 +351,20 @@ class Limits:
             for c in self._counts(source):
                 c.held -= 1
                 c.running -= not is_parked
-            if not self._sources[source].held:
-                del self._sources[source]
+            asked = self._asked[source]
+            asked.held -= 1
+            if not asked.held:
+                del self._asked[source]
+            if not self._places[asked.place].held:
+                del self._places[asked.place]
         self._changed()
 
     def _counts(self, source: str) -> Iterator[_Count]:
-        count = self._sources[source]
-        yield count
+        asked = self._asked[source]
+        yield self._places[asked.place]
         yield self._all
-        if count.family is not None:
-            yield self._families[count.family]
+        if asked.family is not None:
+            yield self._families[asked.family]
 
     def _changed(self) -> None:
         with self._lock:

@@ -118,7 +118,7 @@ class Cluster:
             ),
             open_max=_SOURCES_MAX,
         )
-        self._limits = Limits(total=_REQUESTS_MAX)
+        self._limits = Limits(total=_REQUESTS_MAX, place_of=self._pool.place_of)
         self._workers = Workers(_REQUESTS_MAX)
         self._processes = WorkerProcesses(self.options.processes_max)
         self._engine = engine_of(catalog.dialect)

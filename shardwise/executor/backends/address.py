@@ -43,6 +43,16 @@ class Address:
             return False
 
 
+_PORTS = {"mysql": 3306, "mariadb": 3306, "postgresql": 5432, "postgres": 5432}
+
+
+def server_of(location: Location) -> str | None:
+    """The server that a source is on, by what limits count it; None of a source that is a file."""
+    if location.url.partition(":")[2].startswith("///"):
+        return None
+    return address_of(location, port=_PORTS.get(location.scheme, 0)).server
+
+
 def address_of(location: Location, *, port: int) -> Address:
     """The address in a source's URL; `port` is the product's own. Options of the URL go before `WITH (…)`."""
     try:

@@ -17,13 +17,12 @@ import pyarrow as pa
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.connection import bound
 from shardwise.executor.conform import Reads
+from shardwise.executor.pools import WORKERS
 from shardwise.executor.reading import Reader, Reading
 from shardwise.executor.workers.offload import Answered, Job, Reply, Task
 from shardwise.executor.workers.processes import WorkerLost, WorkerProcess, WorkerProcesses
 from shardwise.plan.run import Batch, Request
 
-SOURCE = "worker processes"
-"""What a chunk is counted under where requests are limited by source."""
 CHUNK_MIN, CHUNK_MAX = 16, 128
 
 
@@ -40,7 +39,7 @@ class Chunk:
 
     requests: tuple[Request, ...]
     at_once: int
-    source: ClassVar[str] = SOURCE
+    source: ClassVar[str] = WORKERS
 
 
 def chunks(
@@ -107,10 +106,10 @@ class ChunkReading:
 
     def park(self) -> None:
         """The thread does other work; the requests stay."""
-        self._reader.limits.park(SOURCE)
+        self._reader.limits.park(WORKERS)
 
     def resume(self) -> None:
-        self._reader.limits.resume(SOURCE)
+        self._reader.limits.resume(WORKERS)
 
     def close(self, *, is_parked: bool = False) -> None:
         """Stops it if it runs, and gives back what it holds; called by the thread that has it."""
@@ -119,7 +118,7 @@ class ChunkReading:
             if reading is not None:
                 reading.end()
         finally:
-            self._reader.limits.give_back(SOURCE, is_parked=is_parked)
+            self._reader.limits.give_back(WORKERS, is_parked=is_parked)
 
     # -- in a worker process ------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from shardwise.errors import BudgetExceeded, Cancelled, DeadlineExceeded, Interf
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.conform import Conform, widens
 from shardwise.executor.guard import Guard
-from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.pools import WORKERS, Limits, SourcePool, Workers
 from shardwise.options import Options
 
 
@@ -35,6 +35,28 @@ def test_limits_per_source_and_in_all() -> None:
     limits.give_back("b")
     assert later == ["called"] * 2
     assert limits.take("c", later, per_source=2, is_starving=False)
+
+
+def test_sources_on_one_server_share_its_limit() -> None:
+    urls = {
+        "a": "mysql://x@db/one",
+        "b": "mariadb://y@db:3306/two",
+        "c": "mysql://x@db:3307/one",
+        "d": "duckdb:///d.duckdb",
+    }
+    pool = SourcePool(lambda name: Location(source=name, url=urls[name]), SourceOptions())
+    limits, later = Limits(total=9, place_of=pool.place_of), Calls()
+    assert limits.take("a", later, per_source=2, is_starving=False)
+    assert limits.take("b", later, per_source=2, is_starving=False)
+    assert not limits.take("a", later, per_source=2, is_starving=False)
+    for other in ("c", "d", WORKERS):
+        assert limits.take(other, later, per_source=1, is_starving=False)
+    limits.park("a")
+    limits.give_back("b")
+    assert limits.take("b", later, per_source=2, is_starving=False)
+    for each in ("a", "b", "c", "d", WORKERS):
+        limits.give_back(each, is_parked=each == "a")
+    assert limits.take("a", later, per_source=1, is_starving=False)
 
 
 def test_a_starving_stream_gets_one_more_where_all_are_parked() -> None:
