@@ -105,7 +105,7 @@ class Member(Kind):
         index = pa.uint8() if len(members) <= 256 else pa.uint16() if len(members) <= 1 << 16 else pa.uint32()
         super().__init__(name, pa.dictionary(index, pa.string()))
         self._codes = {member: code for code, member in enumerate(members)}
-        self._members = pa.array(members, pa.string())
+        self.members = pa.array(members, pa.string())
 
     def one(self, cell: Any) -> str:
         if type(cell) is not str:
@@ -121,7 +121,7 @@ class Member(Kind):
 
     def array(self, cells: Sequence[Any]) -> pa.Array:
         codes = [None if cell is None else self._codes[cell] for cell in self.python(cells)]
-        return pa.DictionaryArray.from_arrays(pa.array(codes, self.arrow.index_type), self._members)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, self.arrow.index_type), self.members)
 
 
 def _cut(name: str) -> str:
