@@ -10,6 +10,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from shardwise.errors import Error, InterfaceError
 from shardwise.executor.backends import backend_of
@@ -43,6 +44,7 @@ class _Entry:
     users: int = 0
     tables: KnownTables = field(init=False)
     strict: StrictTables = field(default_factory=StrictTables)
+    memo: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tables = KnownTables(self.backend.suits)
@@ -132,6 +134,7 @@ class SourcePool:
             entry.source,
             entry.tables,
             entry.strict,
+            entry.memo,
             lambda: self._done(name, entry),
         )
 
@@ -232,7 +235,7 @@ def _close(entry: _Entry) -> None:
 
 
 class Lease:
-    """The use of an open source until `release`."""
+    """The use of an open source until `release`. `memo` is for what others know of it, while it is open."""
 
     def __init__(
         self,
@@ -241,10 +244,12 @@ class Lease:
         source: OpenSource,
         tables: KnownTables,
         strict: StrictTables,
+        memo: dict[str, Any],
         done: Callable[[], None],
     ) -> None:
         self.tables = tables
         self.strict = strict
+        self.memo = memo
         self._backend = backend
         self._location = location
         self._source = source

@@ -216,7 +216,7 @@ class Reading:
             return empty.connection, empty.sql
         connection = self._connection = lease.connect(self._reader.time_zone)
         if isinstance(self._columns, TextForm):
-            gaps = {}
+            gaps = self._columns.alike.check(lease, connection, self.request)
         elif self._schema is None:
             gaps = lease.strict.check(connection, self.request)
         else:

@@ -50,7 +50,7 @@ class Expected(NamedTuple):
     What may be lacking is a gap that `Request.filled` fills, all else an error: columns whose folded names
     are in `fills`, or whose type only `widens`; the table itself where it is of a member of a DIRECTORY and
     the schema `absence` is not there either ("": a table is all that the member is; None: the table must be
-    there).
+    there). `of` is the logical table.
     """
 
     table: str
@@ -58,6 +58,7 @@ class Expected(NamedTuple):
     fills: frozenset[str] = frozenset()
     widens: bool = False
     absence: str | None = None
+    of: str = ""
 
 
 class TableColumn(NamedTuple):

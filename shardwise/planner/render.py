@@ -164,6 +164,7 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
                 fills=fills,
                 widens=scan.table.drift == "FILL" and dialect == "duckdb",
                 absence=name.rpartition(".")[0] if absence else absence,
+                of=scan.table.full_name,
             )
             for scan, read, fills, absence in scans
             for name in catalog.partitions(scan.table, shard, scan.slots)
@@ -173,8 +174,8 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
 
 
 def _expected(column: Column, catalog: Catalog) -> str:
-    """SQLite's columns compare by their collation, whatever they hold."""
-    if catalog.dialect == "sqlite" and column.collation:
+    """Where the sources compute, their columns compare by their collations."""
+    if catalog.dialect != "duckdb" and column.collation:
         return f"{column.type} COLLATE {column.collation}"
     return column.type
 

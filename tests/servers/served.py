@@ -43,15 +43,27 @@ class Served:
 
 @contextmanager
 def served(
-    dialect: str, tables: dict[str, tuple[str, Rows]], *, shards: int = 3, header: str = ""
+    dialect: str,
+    tables: dict[str, tuple[str, Rows]],
+    *,
+    shards: int = 3,
+    header: str = "",
+    before: Sequence[str] = (),
+    declared: str | None = None,
+    odd: dict[int, dict[str, str]] | None = None,
 ) -> Iterator[Served]:
-    """`tables` are columns' definitions and rows by name; rows are split by their first column, a number."""
+    """`tables` are columns' definitions and rows by name; rows are split by their first column, a number.
+
+    `before` are statements that each database has run first; `odd` other definitions on some shards;
+    `declared` what the catalog says of all tables' columns.
+    """
     server_of = SERVERS[dialect]
-    ddl = [f"CREATE TABLE {name} ({columns})" for name, (columns, _) in tables.items()]
+    ddl = [*before, *(f"CREATE TABLE {name} ({columns})" for name, (columns, _) in tables.items())]
     sources = []
     for shard in range(shards):
         server = server_of(shard)
-        database = server.database(*ddl)
+        own = {name: columns for name, (columns, _) in tables.items()} | (odd or {}).get(shard, {})
+        database = server.database(*before, *(f"CREATE TABLE {name} ({own[name]})" for name in own))
         for name, (_, rows) in tables.items():
             server.insert(database, name, [row for row in rows if row[0] % shards == shard])
         sources.append(f"CREATE SOURCE s{shard} URL '{server.url(database)}' PASSWORD ENV '{PASSWORD}';")
@@ -65,7 +77,10 @@ def served(
             f"CREATE CATALOG c DIALECT {dialect}{header};",
             *sources,
             f"CREATE SHARDING k USING MOD {shards} AS m ON s{{m}};",
-            *(f"ATTACH TABLE {name} ({columns}) SHARD BY k (id);" for name, (columns, _) in tables.items()),
+            *(
+                f"ATTACH TABLE {name} ({declared or columns}) SHARD BY k (id);"
+                for name, (columns, _) in tables.items()
+            ),
         ]
     )
     with (

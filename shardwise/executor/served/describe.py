@@ -28,6 +28,7 @@ from shardwise.executor.served.direct import ServedDirect
 from shardwise.executor.served.form import TextForm
 from shardwise.executor.served.home import Home, Homes
 from shardwise.executor.served.product import StreamColumn
+from shardwise.executor.served.strict import AlikeTables
 from shardwise.executor.served.texts import Text, replaced
 from shardwise.plan.partitions import OWN
 from shardwise.plan.run import Fragment, Request
@@ -48,6 +49,7 @@ class ServedDescriber:
         self._product = homes.product
         self._read = read
         self._time_zone = time_zone
+        self._alike = AlikeTables(homes.product)
         self._lock = threading.Lock()
         self._known: OrderedDict[object, Any] = OrderedDict()
 
@@ -74,7 +76,7 @@ class ServedDescriber:
     def stream(self, fragment: Fragment, *, passes: bool = False) -> tuple[None, TextForm]:
         """A fragment's stream: in text form. Of one that just passes it need not be known what it is."""
         if passes:
-            return None, TextForm(self._product, None)
+            return None, TextForm(self._product, None, self._alike)
         key = _key(fragment)
         with self._lock:
             known = self._known.get(key) if key is not None else None
@@ -84,7 +86,7 @@ class ServedDescriber:
                 self._known[key] = columns
                 while len(self._known) > _CACHE_MAX:
                     self._known.popitem(last=False)
-        return None, TextForm(self._product, columns)
+        return None, TextForm(self._product, columns, self._alike)
 
     def columns_of(self, fragment: Fragment) -> Columns:
         """A fragment's columns, with the server's types."""
@@ -93,7 +95,7 @@ class ServedDescriber:
 
     def direct(self, reader: Reader, request: Request, columns: Columns) -> ServedDirect:
         """A statement that one shard answers whole."""
-        return ServedDirect(reader, request, columns, self._product)
+        return ServedDirect(reader, request, columns, self._product, self._alike)
 
     def batches(self, sql: str, params: Mapping[str, Any], form: TextForm) -> list[pa.RecordBatch]:
         """The statement's answer where all tables are empty."""

@@ -13,6 +13,7 @@ from shardwise.executor.pools import Lease
 from shardwise.executor.reading import Located, Reader
 from shardwise.executor.served.arrow import Row, typed_reader
 from shardwise.executor.served.product import Product
+from shardwise.executor.served.strict import AlikeTables
 from shardwise.plan.gaps import Gap
 from shardwise.plan.run import Request
 
@@ -23,8 +24,11 @@ class ServedDirect(OneShard):
     is_typed = True
     is_direct = True
 
-    def __init__(self, reader: Reader, request: Request, columns: Columns, product: Product) -> None:
+    def __init__(
+        self, reader: Reader, request: Request, columns: Columns, product: Product, alike: AlikeTables
+    ) -> None:
         self.columns = columns
+        self._alike = alike
         self._product = product
         super().__init__(reader, request)
 
@@ -65,7 +69,7 @@ class ServedDirect(OneShard):
         return typed_reader(self._product, [name for name, _ in self.columns], found.schema, batches())
 
     def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
-        return {}
+        return self._alike.check(lease, connection, self.request)
 
 
 class _Counted(NamedTuple):

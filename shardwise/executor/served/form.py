@@ -1,34 +1,41 @@
-"""How a shard is asked for a stream's rows: as texts, each value as the server itself writes it."""
+"""How shards are asked for a stream's rows: as texts, each value as the server itself writes it."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from shardwise.errors import OperationalError, Reason
 from shardwise.executor.backends.base import SourceConnection
-from shardwise.executor.conform import Conform, drift
+from shardwise.executor.conform import CHECK, drift
 from shardwise.executor.served.product import Product, StreamColumn
+from shardwise.executor.served.strict import AlikeTables
 from shardwise.plan.run import Request
 
 TYPE = b"type"
 """A field's metadata: the server's type of it, as SQL text."""
 
 
-@dataclass(frozen=True)
 class TextForm:
-    """A stream in text form. Without `columns` its rows go through as they come: whoever reads them compares
-    the types; with them they are written so that no digit is lost, and compared here."""
+    """A stream in text form, of one statement. Threads share it.
 
-    product: Product
-    columns: tuple[StreamColumn, ...] | None
+    With `columns` its rows are to be shipped: they are written so that no digit is lost. All shards must
+    answer with the same types; of a text only the length may differ. What would not fit is no error when it
+    is shipped: MySQL makes the nearest value of it.
+    """
 
-    @property
-    def schema(self) -> pa.Schema | None:
-        """What batches are of; None: what the shards say."""
-        return None if self.columns is None else self.product.schema(self.columns)
+    def __init__(
+        self, product: Product, columns: tuple[StreamColumn, ...] | None, alike: AlikeTables
+    ) -> None:
+        self.product = product
+        self.columns = columns
+        self.alike = alike
+        self.schema: pa.Schema | None = None
+        """That of the first shard that answered, its fields' types in their metadata."""
+        self._lock = threading.Lock()
 
     def batches(
         self,
@@ -39,16 +46,35 @@ class TextForm:
         request: Request,
     ) -> Iterator[pa.RecordBatch]:
         """Starts the statement; its rows follow as they are asked for."""
-        if self.columns is None:
-            return iter(connection.arrow(sql, params, batch_rows))
-        reader = connection.arrow(self.product.readable(sql, self.columns), params, batch_rows)
-        conform = Conform(
-            reader.schema.remove_metadata(),
-            self.product.schema(self.columns),
-            shard=request.shard,
-            fragment=request.fragment,
+        if self.columns is not None:
+            sql = self.product.readable(sql, self.columns)
+        reader = connection.arrow(sql, params, batch_rows)
+        with self._lock:
+            first = self.schema = self.schema or reader.schema
+        self._check(request.shard, request.fragment, reader.schema, first)
+        return iter(reader)
+
+    def shipped(self) -> tuple[StreamColumn, ...]:
+        """The columns as the shards answered, so that each value is one of its column's."""
+        assert self.columns is not None
+        if self.schema is None:
+            return self.columns
+        return tuple(
+            self.product.as_answered(column, type_)
+            for column, type_ in zip(self.columns, types_of(self.schema), strict=True)
         )
-        return map(conform, reader)
+
+    def _check(self, shard: str, fragment: str, found: pa.Schema, first: pa.Schema) -> None:
+        wanted = len(first) if self.columns is None else len(self.columns)
+        if len(found) != wanted:
+            raise OperationalError(
+                f'shard "{shard}" answered fragment {fragment} with {len(found)} columns, not {wanted}',
+                reason=Reason.SCHEMA_DRIFT,
+                shard=shard,
+                hint=CHECK,
+            )
+        names = found.names if self.columns is None else [column.name for column in self.columns]
+        check_alike(shard, types_of(found), types_of(first), names)
 
 
 def types_of(schema: pa.Schema) -> tuple[str, ...]:
@@ -56,14 +82,16 @@ def types_of(schema: pa.Schema) -> tuple[str, ...]:
     return tuple((field.metadata or {}).get(TYPE, b"").decode() for field in schema)
 
 
-def check_alike(shard: str, found: pa.Schema, first: Sequence[str], names: Sequence[str]) -> None:
-    """Raises where a shard's columns are of other types than the first one's: of a text only its length may
-    differ."""
-    for theirs, ours, name in zip(types_of(found), first, names, strict=True):
-        if _without_length(theirs) != _without_length(ours):
+def check_alike(shard: str, found: Sequence[str], first: Sequence[str], names: Sequence[str]) -> None:
+    """Raises where a shard's columns are of other types than the first one's."""
+    for theirs, ours, name in zip(found, first, names, strict=True):
+        if theirs != ours and _without_length(theirs) != _without_length(ours):
             raise drift(shard, name, theirs, ours)
 
 
 def _without_length(type_text: str) -> str:
-    name = type_text.partition("(")[0].upper()
-    return name if "CHAR" in name or "BINARY" in name else type_text.upper()
+    """Of a text, or of bytes, the kind alone: how long an expression's may be depends on constants too."""
+    name = type_text.partition("(")[0].upper().strip()
+    if any(word in name for word in ("CHAR", "TEXT", "BINARY", "BLOB")):
+        return "BYTES" if "BINARY" in name or "BLOB" in name else "TEXT"
+    return type_text.upper()

@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from shardwise.errors import BudgetExceeded, Cancelled, Error
 from shardwise.executor.backends.base import Columns
-from shardwise.executor.served.arrow import Row, Typed, rows_of, typed_reader
-from shardwise.executor.served.form import TextForm, check_alike, types_of
+from shardwise.executor.served.arrow import Row, rows_of, typed_reader
+from shardwise.executor.served.form import TextForm, types_of
 from shardwise.executor.served.home import Home, Homes
 from shardwise.executor.served.product import Relation
 from shardwise.executor.stream import Stream
@@ -201,8 +201,7 @@ class ServedMerging:
                     sqlstate="53200",
                 )
             batches.append(batch)
-        assert form.columns is not None
-        return self._product.relation(name, form.columns, batches, stored=name in self._merge.stored)
+        return self._product.relation(name, form.shipped(), batches, stored=name in self._merge.stored)
 
     def _registered(self, name: str, data: Any) -> Relation:
         """An Arrow table of the connection's own."""
@@ -221,11 +220,11 @@ class Passing:
     def __init__(
         self, form: TextForm, batches: Iterator[pa.RecordBatch], names: tuple[str, ...], time_zone: str
     ) -> None:
+        self._form = form
         self._product = form.product
         self._batches = batches
         self._names = names
         self._time_zone = time_zone
-        self._types: tuple[str, ...] | None = None
         self._rows: Iterator[Row] | None = None
 
     def fetchmany(self, count: int) -> list[Row]:
@@ -236,27 +235,14 @@ class Passing:
     def reader(self) -> pa.RecordBatchReader:
         """Its types are those of the first shard that answers."""
         first = next(self._batches, None)
-        if first is None:
-            types = [pa.field(name, pa.null()) for name in self._names]
-            return pa.RecordBatchReader.from_batches(pa.schema(types), iter(()))
-        typed = Typed(self._product, self._names, types_of(first.schema))
-
-        def batches() -> Iterator[pa.RecordBatch]:
-            for batch in chain((first,), self._batches):
-                self._alike(batch)
-                yield typed.batch(batch)
-
-        return pa.RecordBatchReader.from_batches(typed.schema, batches())
+        rest = self._batches if first is None else chain((first,), self._batches)
+        given = first.schema if first is not None else self._form.schema
+        if given is None:
+            given = pa.schema([pa.field(name, pa.null()) for name in self._names])
+        return typed_reader(self._product, self._names, given, rest)
 
     def _python(self, batch: pa.RecordBatch) -> Iterator[Row]:
-        return rows_of(self._product, batch, self._alike(batch), self._time_zone)
-
-    def _alike(self, batch: pa.RecordBatch) -> tuple[str, ...]:
-        types = types_of(batch.schema)
-        if self._types is None:
-            self._types = types
-        check_alike("one of the shards", batch.schema, self._types, self._names)
-        return types
+        return rows_of(self._product, batch, types_of(batch.schema), self._time_zone)
 
 
 def _with(sql: str, relations: Mapping[str, Relation], identifier: Any) -> str:

@@ -51,7 +51,9 @@ _TEXTS: Final = frozenset({"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", 
 _OTHER_TEXTS: Final = frozenset({"JSON", "UUID", "INET4", "INET6", "NULL"})
 _BYTES: Final = frozenset({"BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"})
 _WHOLE: Final = frozenset({"TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "YEAR"})
-_REALS: Final = frozenset({"FLOAT", "DOUBLE", "DOUBLE PRECISION", "REAL"})
+_DOUBLES: Final = frozenset({"DOUBLE", "DOUBLE PRECISION", "REAL"})
+_REALS: Final = _DOUBLES | {"FLOAT"}
+_SIZES: Final = {"TINYINT": 1, "SMALLINT": 2, "MEDIUMINT": 3, "INT": 4, "BIGINT": 8}
 _MOMENTS: Final = frozenset({"DATE", "TIME", "DATETIME", "TIMESTAMP"})
 _DECIMALS: Final = frozenset({"DECIMAL", "NUMERIC", "DEC", "FIXED"})
 _CAST_BACK: Final = frozenset({"UUID", "INET4", "INET6"})
@@ -112,16 +114,37 @@ class MySQL:
         )
 
     def readable(self, sql: str, columns: Sequence[StreamColumn]) -> str:
-        """FLOAT, and numbers with a declared count of decimals, are shown rounded; as DOUBLE all is shown."""
-        if not any(_read(c.type).name in _REALS for c in columns):
+        """A DOUBLE with a count of decimals is shown rounded; CAST takes that off. FLOAT is the source's."""
+        if not any(_read(c.type).name in _DOUBLES for c in columns):
             return sql
         items = []
         for column in columns:
             name = self.identifier(column.name)
-            is_real = _read(column.type).name in _REALS
-            items.append(f"CAST({name} AS DOUBLE) AS {name}" if is_real else name)
+            is_double = _read(column.type).name in _DOUBLES
+            items.append(f"CAST({name} AS DOUBLE) AS {name}" if is_double else name)
         listed = ", ".join(self.identifier(column.name) for column in columns)
         return f"WITH shardwise_exact ({listed}) AS ({sql}\n) SELECT {', '.join(items)} FROM shardwise_exact"
+
+    def as_answered(self, column: StreamColumn, type_text: str) -> StreamColumn:
+        is_told = type_text and _read(type_text).name not in ("NULL", "ENUM", "SET")
+        return column._replace(type=type_text) if is_told else column
+
+    def kind(self, type_text: str) -> str:
+        return kind_of(type_text)
+
+    def is_declared_as(self, found: str, declared: str) -> bool:
+        """Narrower whole numbers do, and a DECIMAL of the same scale: arithmetic is BIGINT's in any case."""
+        if found == declared:
+            return True
+        if declared.partition("(")[0] in ("JSON", "ENUM", "SET") and found == "TEXT":
+            return declared == "JSON"
+        ours, theirs = _read(declared), _read(found)
+        if ours.name in _SIZES and theirs.name in _SIZES:
+            return ours.rest == theirs.rest and _SIZES[theirs.name] <= _SIZES[ours.name]
+        if ours.name == theirs.name == "DECIMAL" and ours.rest == theirs.rest:
+            (digits, scale), (has, of) = ours.arguments.split(","), theirs.arguments.split(",")
+            return scale == of and int(has) <= int(digits)
+        return False
 
     def schema(self, columns: Sequence[StreamColumn]) -> pa.Schema:
         return pa.schema([pa.field(c.name, pa.binary() if _is_bytes(c) else pa.string()) for c in columns])
@@ -239,6 +262,28 @@ _ARROW: Final = {
 # ------------------------------------------------------------------ how columns are shipped
 
 
+def kind_of(type_text: str) -> str:
+    """`Product.kind`."""
+    written, _, collation = type_text.partition(" COLLATE ")
+    type_ = _read(_declared(written))
+    suffix = f" COLLATE {collation}" if collation else ""
+    if type_.name in ("ENUM", "SET"):
+        members = re.sub(r"'\s*,\s*'", "','", written.strip()[3:].lstrip("umUM").strip())
+        return f"{type_.name}{members}{suffix}"
+    unsigned = " UNSIGNED" if "UNSIGNED" in type_.rest else ""
+    if type_.name in _WHOLE or type_.name in _REALS:
+        name = {"INTEGER": "INT", "REAL": "DOUBLE", "DOUBLE PRECISION": "DOUBLE"}.get(type_.name, type_.name)
+        return f"{name}{unsigned}"
+    if type_.name in _DECIMALS:
+        digits, _, scale = type_.arguments.partition(",")
+        return f"DECIMAL({int(digits or 10)},{int(scale or 0)}){unsigned}"
+    if type_.is_text:
+        return f"{'CHAR' if type_.name == 'CHAR' else 'TEXT'}{suffix}"
+    if type_.is_bytes:
+        return f"BINARY({type_.arguments or 1})" if type_.name == "BINARY" else "BYTES"
+    return f"{type_.name}({type_.arguments})" if type_.arguments not in ("", "0") else type_.name
+
+
 def _is_bytes(column: StreamColumn) -> bool:
     type_ = _read(column.type)
     return type_.is_bytes or (type_.is_text and column.collation == "binary") or type_.name == "GEOMETRY"
@@ -255,12 +300,12 @@ def _declared(type_text: str) -> str:
         return "TINYINT(1)"
     if found.name == "SERIAL":
         return "BIGINT UNSIGNED"
-    if found.name in ("CHARACTER", "NCHAR"):
+    if found.name in ("CHAR", "CHARACTER", "NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"):
         return f"CHAR({','.join(found.arguments) or 1})"
     if found.family is Family.TEXT and found.arguments:
         return f"VARCHAR({found.arguments[0]})"
     if found.family is Family.TEXT:
-        return "CHAR(1)" if found.name == "CHAR" else "LONGTEXT"
+        return "LONGTEXT"
     if found.family is Family.BLOB:
         return "LONGBLOB"
     return type_text

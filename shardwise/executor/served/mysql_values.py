@@ -13,10 +13,17 @@ from shardwise.executor.backends.mysql.driver import pymysql
 
 _convert: Final = pymysql.converters
 
+
+def _float(text: str) -> float:
+    """As the server would write it to the driver: of six digits."""
+    return float(f"{float(text):.6g}")
+
+
 PYTHON: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT", "YEAR"), int),
     **dict.fromkeys(("DECIMAL", "NUMERIC", "DEC", "FIXED"), Decimal),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "REAL"), float),
+    **dict.fromkeys(("DOUBLE", "REAL"), float),
+    "FLOAT": _float,
     **dict.fromkeys(("DATETIME", "TIMESTAMP"), _convert.convert_datetime),
     "DATE": _convert.convert_date,
     "TIME": _convert.convert_timedelta,

@@ -35,12 +35,32 @@ from shardwise.executor.served.product import Objection, Relation, StreamColumn
 _PARAMETER_BYTES_MAX: Final = 1 << 29
 """A message of the protocol is 1 GB at most."""
 
+_MEMBER = re.compile(r"'(?:[^']|'')*'")
 _ARGUMENTS = re.compile(r"\s*\(([^)]*)\)")
 _TEXTS: Final = frozenset(
     {"text", "character varying", "varchar", "character", "char", "bpchar", "name", "citext"}
 )
 _BARE: Final = frozenset({"bigint", "integer", "smallint", "int8", "int4", "int2", "oid", "boolean", "bool"})
 """Types whose texts stand in an array without quotes."""
+
+
+def kind_of(type_text: str) -> str:
+    """`Product.kind`."""
+    written, _, collation = type_text.partition(" COLLATE ")
+    suffix = f" COLLATE {collation}" if collation else ""
+    if written[:5].upper() == "ENUM(":
+        return f"ENUM({', '.join(_MEMBER.findall(written))})"
+    base, dimensions = re.sub(r"(\[\])+$", "", base_of(written)), "[]" * written.count("[]")
+    base = _SYNONYMS.get(base, base)
+    found = _ARGUMENTS.search(written)
+    arguments = re.sub(r"\s+", "", found[1]) if found else ""
+    if base == "numeric" and arguments and "," not in arguments:
+        arguments += ",0"
+    if base == "character":
+        arguments = arguments or "1"
+    if base in ("character varying", "text"):
+        base, arguments = "text", ""
+    return f"{base}{f'({arguments})' if arguments else ''}{dimensions}{suffix}"
 
 
 def base_of(type_text: str) -> str:
@@ -84,6 +104,16 @@ class Postgres:
 
     def readable(self, sql: str, columns: Sequence[StreamColumn]) -> str:
         return sql
+
+    def as_answered(self, column: StreamColumn, type_text: str) -> StreamColumn:
+        return column._replace(type=type_text or column.type)
+
+    def kind(self, type_text: str) -> str:
+        return kind_of(type_text)
+
+    def is_declared_as(self, found: str, declared: str) -> bool:
+        """A type of the database's own has a name there, and its members are told: shards are compared."""
+        return found == declared or (found.startswith("ENUM(") and not declared.startswith("ENUM("))
 
     def schema(self, columns: Sequence[StreamColumn]) -> pa.Schema:
         return pa.schema(
@@ -223,6 +253,22 @@ def _is_default(collation: str | None) -> bool:
     return not collation or collation.strip('"') == "default"
 
 
+_SYNONYMS: Final = {
+    **dict.fromkeys(("int", "int4", "serial", "serial4"), "integer"),
+    **dict.fromkeys(("int8", "bigserial", "serial8"), "bigint"),
+    **dict.fromkeys(("int2", "smallserial", "serial2"), "smallint"),
+    **dict.fromkeys(("decimal", "dec"), "numeric"),
+    **dict.fromkeys(("varchar", "char varying"), "character varying"),
+    **dict.fromkeys(("char", "bpchar"), "character"),
+    **dict.fromkeys(("float8", "float"), "double precision"),
+    "float4": "real",
+    "bool": "boolean",
+    "timestamp": "timestamp without time zone",
+    "timestamptz": "timestamp with time zone",
+    "time": "time without time zone",
+    "timetz": "time with time zone",
+    "varbit": "bit varying",
+}
 _SERIALS: Final = {
     **dict.fromkeys(("smallserial", "serial2"), "smallint"),
     **dict.fromkeys(("serial", "serial4"), "integer"),
@@ -231,6 +277,8 @@ _SERIALS: Final = {
 
 
 def _declared(type_text: str) -> str:
+    if type_text[:5].upper() == "ENUM(":
+        return "text"
     return _SERIALS.get(type_text.strip().lower(), type_text)
 
 

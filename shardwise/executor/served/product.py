@@ -61,8 +61,18 @@ class Product(Protocol):
     def readable(self, sql: str, columns: Sequence[StreamColumn]) -> str:
         """The query with its columns written so that their texts are exact."""
 
+    def as_answered(self, column: StreamColumn, type_text: str) -> StreamColumn:
+        """A column whose type in a `readable` query's result is `type_text`."""
+
     def schema(self, columns: Sequence[StreamColumn]) -> pa.Schema:
         """The stream's schema in text form."""
+
+    def kind(self, type_text: str) -> str:
+        """What two columns' types have in common if they compute, compare and sort alike: of a type that the
+        catalog declares, or that a server says of a table's column."""
+
+    def is_declared_as(self, found: str, declared: str) -> bool:
+        """Whether a column of one kind will do for what the catalog says; both without collation."""
 
     def empty(self, table: Table, *, hidden: Sequence[str] = ()) -> str:
         """A query of a table's columns, with their types, that has no rows; `hidden` are further texts."""

@@ -155,7 +155,7 @@ class MySQLConnection:
         if is_exact and (found := frozenset(i for i, field in enumerate(fields) if is_float(field))):
             self._end_result()
             names = [field.name for field in fields]
-            rewritten = exact(sql, names, found, keeps_order=wanted is not None)
+            rewritten = exact(sql, names, found, must=wanted is not None)
             _REWRITTEN.put(self._settings.session_key, sql, (rewritten, found))
             sql, floats = rewritten, found
             fields = self._begun_with(sql, params, zone, converters)

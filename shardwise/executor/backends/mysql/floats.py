@@ -44,16 +44,18 @@ class Rewritten:
                 self._texts.popitem(last=False)
 
 
-def exact(sql: str, names: Sequence[str], floats: Collection[int], *, keeps_order: bool) -> str:
+def exact(sql: str, names: Sequence[str], floats: Collection[int], *, must: bool) -> str:
     """The statement with the columns `floats` as DOUBLE; `names` are all columns' names.
 
-    Raises NotSupportedError where its order cannot be kept though `keeps_order` says so.
+    Where its order would be lost by that it stays as it is, or is refused if it `must` be exact.
     """
     tokens = MySQL().tokenize(sql)
     items = _items(tokens)
     if items is not None and len(items) == len(names):
         return _in_place(sql, items, names, floats)
-    if keeps_order and _is_ordered(tokens):
+    if _is_ordered(tokens):
+        if not must:
+            return sql
         raise NotSupportedError(
             "FLOAT columns of a UNION with ORDER BY cannot be read exactly from MySQL",
             hint="Cast them in the query: CAST(… AS DOUBLE)",
@@ -67,12 +69,14 @@ def exact(sql: str, names: Sequence[str], floats: Collection[int], *, keeps_orde
 
 
 def _items(tokens: Sequence[Token]) -> list[list[Token]] | None:
-    """The tokens of each expression that a plain SELECT lists; None of what is none, or has a `*`."""
-    if not tokens or tokens[0].token_type != TokenType.SELECT:
+    """The tokens of each expression that a plain SELECT lists, one with a WITH before it too; None of what is
+    none, or has a `*`."""
+    begin = _select(tokens)
+    if begin is None:
         return None
     depth, items = 0, [list[Token]()]
     is_listing = True
-    for token in tokens[1:]:
+    for token in tokens[begin + 1 :]:
         kind = token.token_type
         depth += (kind in _OPENS) - (kind in _CLOSES)
         if depth == 0 and kind in _SET_OPERATORS:
@@ -86,6 +90,18 @@ def _items(tokens: Sequence[Token]) -> list[list[Token]] | None:
         elif kind != TokenType.DISTINCT or items[-1]:
             items[-1].append(token)
     return None if any(not item or item[-1].token_type == TokenType.STAR for item in items) else items
+
+
+def _select(tokens: Sequence[Token]) -> int | None:
+    """Where the outermost SELECT is."""
+    if not tokens or tokens[0].token_type not in (TokenType.SELECT, TokenType.WITH):
+        return None
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token.token_type in _OPENS) - (token.token_type in _CLOSES)
+        if depth == 0 and token.token_type == TokenType.SELECT:
+            return index
+    return None
 
 
 _SET_OPERATORS = frozenset((TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT))

@@ -1,0 +1,122 @@
+"""Whether the shards' tables are as the catalog says, and alike, where queries are in their own dialect.
+
+The merge has one column of what each shard has one of: they must compute, compare and sort alike, by type and
+by collation. What the catalog does not say (a collation, a type's members) must be as on the shard that was
+looked at first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from shardwise.errors import OperationalError, Reason
+from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.conform import CHECK, drift, missing
+from shardwise.executor.pools import Lease
+from shardwise.executor.served.product import Product
+from shardwise.plan.gaps import Gap
+from shardwise.plan.run import Expected, Request
+
+
+class _Seen(NamedTuple):
+    """What the first shard said of a column."""
+
+    found: str
+    kind: str
+    shard: str
+
+
+class AlikeTables:
+    """What was seen of the catalog's tables, on whichever shard. Threads may share it."""
+
+    def __init__(self, product: Product) -> None:
+        self._product = product
+        self._lock = threading.Lock()
+        self._first: dict[tuple[str, str], _Seen] = {}
+
+    def check(self, lease: Lease, connection: SourceConnection, request: Request) -> dict[str, Gap]:
+        """What the request's tables lack and may; raises for a column that is missing, or unlike."""
+        if not request.expects:
+            return {}
+        known: _Known = lease.memo.setdefault("alike", _Known())
+        known.at(connection.version())
+        gaps: dict[str, Gap] = {}
+        for expected in request.expects:
+            columns = known.tables.get(expected.table)
+            if columns is None:
+                found = {name.casefold(): type_ for name, type_ in connection.columns(expected.table)}
+                if not found:
+                    gap = self._absent(connection, request.shard, expected)
+                    gaps[expected.table] = gap.with_(gaps.get(expected.table, gap))
+                    continue
+                columns = known.tables[expected.table] = {
+                    name: (type_, self._product.kind(type_)) for name, type_ in found.items()
+                }
+            gap = self._compare(columns, request.shard, expected)
+            if gap != Gap():
+                gaps[expected.table] = gap.with_(gaps.get(expected.table, gap))
+        return gaps
+
+    def _absent(self, connection: SourceConnection, shard: str, expected: Expected) -> Gap:
+        """A table that is missing is left to the request itself, unless it is of a member that is no more."""
+        if expected.absence is None:
+            return Gap()
+        if expected.absence and connection.has_schema(expected.absence):
+            raise OperationalError(
+                f'table {expected.table} is missing on shard "{shard}"',
+                reason=Reason.SCHEMA_DRIFT,
+                shard=shard,
+                hint="A member has no rows only if its schema is not there either",
+            )
+        return Gap(is_whole=True)
+
+    def _compare(self, columns: Mapping[str, tuple[str, str]], shard: str, expected: Expected) -> Gap:
+        lacking = set()
+        for column in expected.columns:
+            name = column.name.casefold()
+            if name not in columns:
+                if name not in expected.fills:
+                    raise missing(shard, column.name, expected.table)
+                lacking.add(name)
+                continue
+            found, kind = columns[name]
+            if not self._is_declared(kind, column.type):
+                raise drift(shard, column.name, found, column.type, table=expected.table)
+            self._check_first(expected, column.name, _Seen(found, kind, shard))
+        return Gap(frozenset(lacking))
+
+    def _is_declared(self, kind: str, declared: str) -> bool:
+        ours, _, collation = self._product.kind(declared).partition(" COLLATE ")
+        theirs, _, found = kind.partition(" COLLATE ")
+        if collation and collation.strip('"') != found.strip('"'):
+            return False
+        return self._product.is_declared_as(theirs, ours)
+
+    def _check_first(self, expected: Expected, column: str, seen: _Seen) -> None:
+        key = (expected.of, column.casefold())
+        with self._lock:
+            first = self._first.setdefault(key, seen)
+            if first.kind != seen.kind:
+                del self._first[key]  # it may have been changed on all shards
+        if first.kind != seen.kind:
+            raise OperationalError(
+                f'column "{column}" of table "{expected.of}" is {seen.found} on shard "{seen.shard}", and '
+                f'{first.found} on shard "{first.shard}"',
+                reason=Reason.SCHEMA_DRIFT,
+                shard=seen.shard,
+                hint=CHECK,
+            )
+
+
+class _Known:
+    """What one open source said of its tables, while its schema stays: types as they were said, and kinds."""
+
+    def __init__(self) -> None:
+        self.version: object = None
+        self.tables: dict[str, dict[str, tuple[str, str]]] = {}
+
+    def at(self, version: object) -> None:
+        if version != self.version:
+            self.version, self.tables = version, {}

@@ -1,0 +1,76 @@
+"""A shard whose table is not as the others', or as the catalog says, is an error: never another answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from shardwise.errors import OperationalError, Reason
+from tests.servers.served import served
+
+_ROWS = [(i, f"n{i}", i) for i in range(9)]
+_MYSQL = "id BIGINT PRIMARY KEY, name VARCHAR(40) COLLATE utf8mb4_general_ci, x DECIMAL(10,2)"
+_POSTGRES = "id BIGINT PRIMARY KEY, name VARCHAR(40), x DECIMAL(10,2)"
+_PLAIN = "id BIGINT PRIMARY KEY, name VARCHAR(40), x DECIMAL(10,2)"
+
+_CASES = [
+    ("mysql", _MYSQL, None, _MYSQL.replace("general_ci", "bin"), "name"),
+    ("mysql", _MYSQL, _PLAIN, _MYSQL.replace("general_ci", "bin"), "name"),
+    ("mysql", _MYSQL, None, _MYSQL.replace("(10,2)", "(10,3)"), "x"),
+    ("mysql", _MYSQL, None, _MYSQL.replace("DECIMAL(10,2)", "DOUBLE"), "x"),
+    ("mysql", _MYSQL, None, _MYSQL.replace("VARCHAR(40)", "CHAR(40)"), "name"),
+    ("mysql", _MYSQL, None, _MYSQL.replace(" x DECIMAL(10,2)", " y DECIMAL(10,2)"), "x"),
+    ("mysql", _MYSQL, _PLAIN.replace("BIGINT", "INT"), _MYSQL, "id"),
+    ("postgres", _POSTGRES, None, _POSTGRES.replace("(40)", '(40) COLLATE "C"'), "name"),
+    ("postgres", _POSTGRES, None, _POSTGRES.replace("(10,2)", "(10,3)"), "x"),
+    ("postgres", _POSTGRES, None, _POSTGRES.replace("VARCHAR(40)", "CHAR(40)"), "name"),
+    ("postgres", _POSTGRES, _PLAIN.replace("BIGINT", "INT"), _POSTGRES, "id"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "columns", "declared", "odd", "name"), _CASES)
+def test_an_odd_shard_is_an_error(
+    dialect: str, columns: str, declared: str | None, odd: str, name: str
+) -> None:
+    with (
+        served(dialect, {"t": (columns, _ROWS)}, declared=declared, odd={1: {"t": odd}}) as world,
+        pytest.raises(OperationalError) as raised,
+    ):
+        world.found(f"SELECT max({name}) FROM t")
+    assert raised.value.reason == Reason.SCHEMA_DRIFT
+    assert f'"{name}"' in raised.value.message
+    assert raised.value.shard is not None
+
+
+@pytest.mark.parametrize(
+    ("dialect", "columns", "odd"),
+    [
+        ("mysql", _MYSQL, _MYSQL.replace("VARCHAR(40)", "VARCHAR(60)")),
+        ("postgres", _POSTGRES, _POSTGRES.replace("VARCHAR(40)", "VARCHAR(60)")),
+        ("postgres", _POSTGRES, _POSTGRES.replace("VARCHAR(40)", "TEXT")),
+    ],
+)
+def test_a_length_is_no_difference(dialect: str, columns: str, odd: str) -> None:
+    with served(dialect, {"t": (columns, _ROWS)}, odd={1: {"t": odd}}) as world:
+        for sql in ("SELECT max(name), count(*) FROM t", "SELECT * FROM t ORDER BY id"):
+            assert world.found(sql) == world.expected(sql)
+
+
+def test_members_in_another_order() -> None:
+    columns = "id BIGINT PRIMARY KEY, e ENUM('b', 'a')"
+    rows = [(i, "ab"[i % 2]) for i in range(6)]
+    odd = {1: {"t": columns.replace("'b', 'a'", "'a', 'b'")}}
+    with (
+        served("mysql", {"t": (columns, rows)}, odd=odd) as world,
+        pytest.raises(OperationalError, match=r"(?i)enum"),
+    ):
+        world.found("SELECT e FROM t")
+
+
+def test_members_of_a_type_of_the_databases_own() -> None:
+    columns = "id BIGINT PRIMARY KEY, m mood"
+    rows = [(i, "ab"[i % 2]) for i in range(6)]
+    declared = "id BIGINT PRIMARY KEY, m ENUM('b', 'a')"
+    before = ["CREATE TYPE mood AS ENUM ('b', 'a')"]
+    with served("postgres", {"t": (columns, rows)}, before=before, declared=declared) as world:
+        for sql in ("SELECT m, count(*) FROM t GROUP BY m ORDER BY m", "SELECT id, m FROM t ORDER BY id"):
+            assert world.found(sql) == world.expected(sql)
