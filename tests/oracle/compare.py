@@ -42,6 +42,8 @@ def same(left: Any, right: Any) -> bool:
         if math.isnan(left) or math.isnan(right):
             return math.isnan(left) and math.isnan(right)
         return left == right or math.isclose(left, right, rel_tol=TOLERANCE, abs_tol=TOLERANCE**2)
+    if isinstance(left, Decimal) and left.is_nan():
+        return right.is_nan() and left.is_snan() == right.is_snan()
     if isinstance(left, dict):
         return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
     if isinstance(left, list | tuple):

@@ -23,8 +23,8 @@ SETUP = ("CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level2', 
 TABLES = {
     "t": 'id integer PRIMARY KEY, k integer, name text, email text COLLATE "folding", title text COLLATE '
     '"en-x-icu", code char(4), price numeric(10,2), qty numeric, f double precision, r real, b boolean, '
-    "d date, at timestamp, tz timestamptz, iv interval, tags text[], nums integer[], j jsonb, js json, u uuid, "
-    "raw bytea, s smallint, big bigint, clock time, span int4range, addr inet",
+    "d date, at timestamp, tz timestamptz, iv interval, tags text[], nums integer[], j jsonb, js json, "
+    "u uuid, raw bytea, s smallint, big bigint, clock time, span int4range, addr inet",
     "u": "id integer, t_id integer, note text, v bigint, w numeric(8,3), at date",
     "r": "code text, label text, n integer",
     "w": "name text, x integer, y double precision",
@@ -129,7 +129,7 @@ class PostgresWorld:
             found = {name: part(name, all_, self.catalog, n, shards) for name, all_ in self.tables.items()}
             fill(self.server, self.names[f"s{n}"], found)
         self.one = self.server.connect(self.names["one"])
-        self.cluster = shardwise.open(self.catalog, secrets={"PG_PW": self.server.password})
+        self.cluster = shardwise.open(self.catalog, secrets=lambda _: self.server.password)
 
     def close(self) -> None:
         self.cluster.close()
@@ -148,7 +148,7 @@ def fill(server: Postgres, database: str, tables: Tables) -> None:
 def catalog_text(server: Postgres, names: Mapping[str, str]) -> str:
     shards = [name for name in names if name != "one"]
     sources = "".join(
-        f"CREATE SOURCE {shard} URL '{server.url(names[shard])}' PASSWORD ENV 'PG_PW';\n" for shard in shards
+        f"CREATE SOURCE {shard} URL '{server.url(names[shard])}';\n" for shard in shards
     )
     tables = "".join(f"ATTACH TABLE {name} ({TABLES[name]}) {PLACES[name]};\n" for name in TABLES)
     slots = ", ".join(f"{shard} = {n}" for n, shard in enumerate(shards))

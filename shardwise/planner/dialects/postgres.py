@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, Table, View
+from shardwise.catalog.model import Catalog, Column, Table
 from shardwise.catalog.types import Family, read_type
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
 from shardwise.planner.context import Context
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.postgres_aggregates import combine
 from shardwise.planner.dialects.postgres_constants import PostgresConstants, literal_of
-from shardwise.planner.dialects.postgres_model import is_plain, is_unknown, relation_of, unmodelled
+from shardwise.planner.dialects.postgres_model import (
+    is_plain,
+    is_unknown,
+    relation_of,
+    sources,
+    unmodelled,
+)
 from shardwise.planner.dialects.postgres_names import column_name
 from shardwise.planner.dialects.postgres_reading import trees
 from shardwise.planner.dialects.postgres_words import (
@@ -28,6 +35,7 @@ from shardwise.planner.dialects.postgres_words import (
     VOLATILE,
     WINDOWS,
 )
+from shardwise.planner.dialects.views import expanded
 from shardwise.planner.positions import position_of
 
 _CALLABLE: Final = (
@@ -114,8 +122,9 @@ def _type_text(type_: exp.DataType) -> str:
 def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
     """A copy with the statement's moment written out, so that all shards and the merge have the same, with
     views in the place of their names, and with the names and types that columns of subqueries have."""
-    tree = _expanded(ast.copy(), catalog, ())
+    tree = expanded(ast.copy(), catalog, trees, relation_of)
     _check_system_columns(tree, catalog)
+    _check_rows(tree, catalog)
     _name_columns(tree)
     for node in list(tree.walk()):
         value = _moment_of(node, moment)
@@ -142,13 +151,13 @@ def _name_columns(tree: exp.Expr) -> None:
             inner = item.this if isinstance(item, exp.Alias) else item
             if not is_arm and is_unknown(inner) and not isinstance(inner, exp.Parameter | exp.Placeholder):
                 inner = exp.cast(inner.copy(), "TEXT", dialect="postgres")
-            alias = item.args["alias"].copy() if isinstance(item, exp.Alias) else _identifier(name)
+            alias = (
+                item.args["alias"].copy()
+                if isinstance(item, exp.Alias)
+                else exp.to_identifier(name, quoted=True)
+            )
             items.append(exp.Alias(this=inner, alias=alias))
         select.set("expressions", items)
-
-
-def _identifier(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)
 
 
 def _outermost(tree: exp.Expr) -> list[exp.Expr]:
@@ -193,6 +202,22 @@ def _check_system_columns(tree: exp.Expr, catalog: Catalog) -> None:
             )
 
 
+def _check_rows(tree: exp.Expr, catalog: Catalog) -> None:
+    """`SELECT t FROM t` is of a type that the table's own database has; what is read here has none."""
+    for select in _outermost(tree):
+        tables = {} if not isinstance(select, exp.Select) else {s.alias_or_name: s for s in sources(select)}
+        for item in select.expressions if isinstance(select, exp.Select) else ():
+            name = item.unalias()
+            if not isinstance(name, exp.Column) or name.table or name.name not in tables:
+                continue
+            if not _is_declared(name, tree, catalog) and isinstance(tables[name.name], exp.Table):
+                raise NotSupportedError(
+                    f"a row of {name.name} as a value has a type of that table's database",
+                    hint=f"Select its columns, or row_to_json({name.name})",
+                    position=position_of(name),
+                )
+
+
 def _is_declared(name: exp.Column, tree: exp.Expr, catalog: Catalog) -> bool:
     wanted = name.name.lower()
     found = [relation_of(t, catalog) for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
@@ -204,63 +229,46 @@ def _is_declared(name: exp.Column, tree: exp.Expr, catalog: Catalog) -> bool:
     )
 
 
-# ------------------------------------------------------------------ views
-
-
-def _expanded(tree: exp.Expr, catalog: Catalog, within: tuple[str, ...]) -> exp.Expr:
-    for table in list(tree.find_all(exp.Table)):
-        if not isinstance(table.this, exp.Identifier) or _is_with_item(table):
-            continue
-        view = relation_of(table, catalog)
-        if not isinstance(view, View):
-            continue
-        name = view.full_name.lower()
-        if name in within:
-            raise Unplannable(f'the view "{view.name}" reads itself')
-        (query,) = trees(view.sql)
-        query = _expanded(query, catalog, (*within, name))
-        _check_capture(table, query, view.name)
-        alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
-        if view.columns and not alias.args.get("columns"):
-            alias = alias.copy()
-            alias.set("columns", [_identifier(column) for column in view.columns])
-        item = exp.Subquery(this=query, alias=alias)
-        for key in ("joins", "laterals"):
-            if table.args.get(key):
-                item.set(key, table.args[key])
-        table.replace(item)
-    return tree
-
-
-def _with_items(node: exp.Expr) -> set[str]:
-    names: set[str] = set()
-    at: exp.Expr | None = node
-    while at is not None:
-        clause = at if isinstance(at, exp.With) else at.args.get("with_")
-        if clause is not None:
-            names |= {cte.alias.lower() for cte in clause.expressions}
-        at = at.parent
-    return names
-
-
-def _is_with_item(table: exp.Table) -> bool:
-    return not table.db and table.name.lower() in _with_items(table)
-
-
-def _check_capture(table: exp.Table, query: exp.Expr, name: str) -> None:
-    around = _with_items(table)
-    for inner in query.find_all(exp.Table):
-        if inner.name.lower() in around:
-            raise Unplannable(
-                f'the view "{name}" reads "{inner.name}", which is a WITH item here',
-                hint="Give the WITH item another name",
-            )
+# ------------------------------------------------------------------ columns
 
 
 def family(type_text: str) -> Family:
     """The family of a type whose equal values are the same to PostgreSQL and to a sharding."""
     found = read_type(type_text, "postgres")
     return Family.OTHER if found is None or found.name in _UNEQUAL else found.family
+
+
+_BUILT_IN: Final = re.compile(
+    r"default|C|POSIX|ucs_basic|C\.\S+|[a-z]{2,3}_[A-Z]{2}(\.\S+)?|\S+-x-icu", re.ASCII
+)
+
+
+def collation(column: Column) -> str | None:
+    """The column's collation; None where two texts that are equal are the same bytes.
+
+    Under PostgreSQL's own collations they are, whatever the order is; under one that somebody has made they
+    need not be. Nor are CHAR's, which ignore blanks at the end.
+    """
+    found = read_type(column.type, "postgres")
+    if found is not None and found.name in _UNEQUAL:
+        return found.name.lower()
+    if column.collation is None or _BUILT_IN.fullmatch(column.collation):
+        return None
+    return column.collation
+
+
+def readable(query: exp.Query) -> exp.Query:
+    """The same query, whose groups by a constant PostgreSQL takes for no position."""
+    for group in query.find_all(exp.Group):
+        keys = [
+            exp.cast(key, "TEXT", dialect="postgres") if isinstance(key, _CONSTANTS) else key
+            for key in group.expressions
+        ]
+        group.set("expressions", keys)
+    return query
+
+
+_CONSTANTS: Final = (exp.Null, exp.Literal, exp.Boolean, exp.Placeholder)
 
 
 def _no_value(call: exp.Expr, moment: Moment) -> exp.Expr | None:
@@ -280,6 +288,9 @@ POSTGRES = Dialect(
     combine=combine,
     family=family,
     name_of=column_name,
+    readable=readable,
+    collation=collation,
+    carries_collations=True,
     is_alone=True,
     filters_whole=True,
     doubts=(ProgrammingError, Unplannable),

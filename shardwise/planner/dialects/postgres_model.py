@@ -94,6 +94,8 @@ def _of_node(node: exp.Expr) -> str | None:
         return "a table function"
     if isinstance(node, exp.Limit | exp.Offset) and not _is_number(node.expression):
         return "a computed LIMIT"
+    if isinstance(node, exp.Is) and node.args.get("negate"):
+        return "IS NOT NULL of a row"
     if isinstance(node, exp.Between) and node.args.get("symmetric"):
         return "BETWEEN SYMMETRIC"
     return None

@@ -111,6 +111,8 @@ class _Mending:
             self._refuse(token, *_NO_OPERATORS[kind])
         elif kind is TokenType.BYTE_STRING:
             self._put(TokenType.STRING, self._escaped(token), token)
+        elif kind is TokenType.STRING and self._kind(1) is TokenType.STRING:
+            self._continued(token)
         elif kind is TokenType.HEX_STRING and self.sql[token.start] == "0":
             raise ParseError("numbers in base 16 are not read: PostgreSQL 15 has none")
         elif kind is TokenType.NOT and self._text(1) == "!":
@@ -386,6 +388,17 @@ class _Mending:
 
     # ------------------------------------------------------------------ strings
 
+    def _continued(self, token: Token) -> None:
+        """Texts in quotes on several lines are one."""
+        text, end = token.text, token
+        while self._kind(1) is TokenType.STRING:
+            self.at += 1
+            after = self.tokens[self.at]
+            if "\n" not in self.sql[end.end + 1 : after.start]:
+                raise ParseError("a text in quotes goes on only in another line")
+            text, end = text + after.text, after
+        self._put(TokenType.STRING, text, token)
+
     def _escaped(self, token: Token) -> str:
         """The characters of E'…'."""
         written = self.sql[token.start : token.end + 1]
@@ -420,20 +433,82 @@ def _token(kind: TokenType, text: str, at: Token) -> Token:
 
 def restored(tree: exp.Expr) -> exp.Expr:
     """The tree with the user's names again: in lower case where they are not quoted."""
+    for node in tree.find_all(exp.Anonymous, exp.Identifier):
+        name = node.this
+        if isinstance(name, str):
+            name = name.removesuffix(MARK)
+            is_plain = isinstance(node, exp.Identifier) and not node.args.get("quoted")
+            node.set("this", name.lower() if is_plain else name)
+    tables = {table.alias_or_name.lower() for table in tree.find_all(exp.Table)}
     for node in list(tree.walk()):
-        if isinstance(node, exp.Anonymous | exp.Identifier):
-            name = node.this
-            if isinstance(name, str):
-                if name.endswith(MARK):
-                    name = name[: -len(MARK)]
-                if isinstance(node, exp.Identifier) and not node.args.get("quoted"):
-                    name = name.lower()
-                node.set("this", name)
+        if isinstance(node, exp.Anonymous) and node.name.lower() in _QUANTIFIERS:
+            members = exp.Paren(this=node.expressions[0])
+            quantified = _QUANTIFIERS[node.name.lower()](this=members)
+            tree = _put(tree, node, quantified)
+        elif isinstance(node, exp.Anonymous):
+            _part_distinct(node)
+        elif isinstance(node, exp.Is) and node.args.get("negate") and not _may_be_row(node.this, tables):
+            is_null = exp.Is(this=node.this, expression=node.expression)
+            negated: exp.Expr = exp.Not(this=is_null)
+            tree = _put(tree, node, negated if isinstance(node.parent, _LOOSE) else exp.Paren(this=negated))
         elif isinstance(node, exp.Limit) and isinstance(node.expression, exp.Var | exp.Null):
             node.pop()  # LIMIT ALL
         elif isinstance(node, exp.Fetch) and not _options(node):
             node.replace(exp.Limit(expression=node.args.get("count") or exp.Literal.number(1)))
     return tree
+
+
+_QUANTIFIERS: Final[dict[str, type[exp.Expr]]] = {"all": exp.All, "any": exp.Any, "some": exp.Any}
+
+
+def _put(tree: exp.Expr, old: exp.Expr, new: exp.Expr) -> exp.Expr:
+    """The tree with another node in the place of `old`."""
+    if old is tree:
+        return new
+    old.replace(new)
+    return tree
+
+
+def _may_be_row(expr: exp.Expr, tables: set[str]) -> bool:
+    """Whether it may be of several columns, of which IS NOT NULL says that none is NULL."""
+    for part in expr.walk():
+        if isinstance(part, exp.Tuple | exp.Query | exp.Dot):
+            return True
+        if isinstance(part, exp.Anonymous) and part.name.lower() not in _NO_ROWS:
+            return True
+        if isinstance(part, exp.Column) and not part.table and part.name.lower() in tables:
+            return True
+    return False
+
+
+_LOOSE: Final = (
+    exp.And,
+    exp.Or,
+    exp.Not,
+    exp.Where,
+    exp.Having,
+    exp.Paren,
+    exp.Join,
+    exp.If,
+    exp.Alias,
+    exp.Select,
+)
+"""What NOT may stand in without parentheses."""
+
+_NO_ROWS: Final = words("abs date_trunc length lower nullif round substr upper")
+
+
+def _part_distinct(call: exp.Anonymous) -> None:
+    """`f(DISTINCT a, b)`: DISTINCT stands before the first argument, and is of all of them."""
+    first = call.expressions[0] if call.expressions else None
+    distinct = first.this if isinstance(first, exp.Order) else first
+    if not isinstance(distinct, exp.Distinct) or len(distinct.expressions) < 2:
+        return
+    one, *rest = distinct.expressions
+    others: list[exp.Expr] = list(rest)
+    if isinstance(first, exp.Order):
+        others[-1] = exp.Order(this=others[-1], expressions=first.expressions)
+    call.set("expressions", [exp.Distinct(expressions=[one]), *others, *call.expressions[1:]])
 
 
 def _options(fetch: exp.Fetch) -> bool:

@@ -164,21 +164,21 @@ SELECT name || '!', name || NULL, id || name, 'a' || 'b', concat(name, NULL, id)
 SELECT upper(name), lower(name), length(name), char_length(name), octet_length(name), initcap(name), reverse(name) FROM t ORDER BY id LIMIT 25
 SELECT substring(name FROM 1 FOR 1), substring(name, 2), substr(name, 1, 1), left(name, 1), right(name, 1), position('b' in name), strpos(name, 'b') FROM t ORDER BY id LIMIT 25
 SELECT trim(name), trim(both 'a' from name), trim(leading 'a' from name), rtrim(name, 'b'), lpad(name, 3, '*'), rpad(name, 2), repeat(name, 2) FROM t ORDER BY id LIMIT 25
-SELECT replace(name, 'a', 'x'), translate(name, 'ab', 'xy'), overlay(name placing 'ZZ' from 1 for 1), split_part(email, '@', 2), md5(name) FROM t ORDER BY id LIMIT 25
+SELECT replace(name, 'a', 'x'), translate(name, 'ab', 'xy'), overlay(name placing 'ZZ' from 1 for 1), split_part(email COLLATE "C", '@', 2), md5(name) FROM t ORDER BY id LIMIT 25
 SELECT regexp_replace(name, '[ab]', 'x', 'g'), regexp_match(name, '(a)(b)'), substring(name from '[a-z]'), regexp_split_to_array('a,b', ',') FROM t ORDER BY id LIMIT 25
 SELECT format('%s-%s', id, name), quote_literal(name), quote_nullable(name), ascii(name), chr(65), to_hex(id), encode(raw, 'hex') FROM t WHERE name <> '' ORDER BY id LIMIT 25
 SELECT coalesce(name, email::text, 'none'), nullif(k, 3), greatest(k, id, NULL), least(price, qty, k) FROM t ORDER BY id LIMIT 25
 SELECT greatest(name, 'b'), least(d, '2024-01-01'), coalesce(k, 0.5), nullif(name, '') FROM t ORDER BY id LIMIT 25
 SELECT CASE k WHEN 1 THEN 'one' WHEN 2 THEN 'two' END, CASE WHEN k IS NULL THEN 0 ELSE price END FROM t ORDER BY id LIMIT 25
 SELECT id::text, price::int, k::numeric(5,1), f::text, r::text, qty::text, b::text, d::text, iv::text FROM t ORDER BY id LIMIT 25
-SELECT CAST(id AS varchar(1)), CAST('12' AS int) + id, '5'::int, '1.50'::numeric, cast(k AS boolean) FROM t ORDER BY id LIMIT 9
+SELECT CAST(id AS varchar(1)) AS c, CAST('12' AS int) + id, '5'::int, '1.50'::numeric, cast(k AS boolean) FROM t ORDER BY id LIMIT 9
 SELECT id + '1', '2' * id, price + '0.5', 'x' || id, d = '2024-01-31', k > '1' FROM t ORDER BY id LIMIT 9
 SELECT pg_typeof(1), pg_typeof(1.5), pg_typeof('a'), pg_typeof(2147483648), pg_typeof(1/2), pg_typeof(NULL)
 SELECT pg_typeof(sum(k))::text, pg_typeof(sum(big))::text, pg_typeof(avg(k))::text, pg_typeof(count(*))::text, pg_typeof(sum(r))::text FROM t
 SELECT pg_typeof(x)::text, x FROM (SELECT 'a' AS x, id FROM t WHERE id < 3) q
 SELECT E'a\tb\\c\'d', 'it''s', $$dollar$$, $q$a'b$q$, U&'\00e9', B'101', X'1F', 'a\b'
-SELECT 'a' 'b', 1.50, 1e3, .5, 5., -0.0, 1000000000000, 123456789012345678901234567890
-SELECT tags, tags[1], tags[1:1], array_length(tags, 1), cardinality(tags), tags || 'new', tags || ARRAY['p'] FROM t ORDER BY id LIMIT 25
+SELECT 1.50, 1e3, .5, 5., -0.0, 1000000000000, 123456789012345678901234567890
+SELECT tags, tags[1], tags[1:1], array_length(tags, 1), cardinality(tags), tags || 'new'::text, tags || ARRAY['p'] FROM t ORDER BY id LIMIT 25
 SELECT id FROM t WHERE tags @> ARRAY['x'] ORDER BY id
 SELECT id FROM t WHERE tags && '{y,q}' ORDER BY id
 SELECT id FROM t WHERE 'x' = ANY (tags) ORDER BY id
@@ -201,7 +201,7 @@ SELECT id FROM t WHERE j ? 'a' AND NOT j ? 'n' ORDER BY id
 SELECT id FROM t WHERE j ?| ARRAY['b', 'n'] ORDER BY id
 SELECT id FROM t WHERE j ->> 'a' = 'x' OR (j ->> 'a')::text = '2' ORDER BY id
 SELECT jsonb_typeof(j), jsonb_typeof(j -> 'a'), j - 'a', j || '{"z": 0}' FROM t WHERE jsonb_typeof(j) = 'object' ORDER BY id
-SELECT j #- '{b,c}', jsonb_set(j, '{a}', '9'), jsonb_path_query_first(j, '$.b.c[*]'), j @? '$.a', j @@ '$.a == 1' FROM t ORDER BY id LIMIT 30
+SELECT CASE WHEN jsonb_typeof(j) = 'object' THEN j #- '{b,c}' END, CASE WHEN jsonb_typeof(j) = 'object' THEN jsonb_set(j, '{a}', '9') END, jsonb_path_query_first(j, '$.b.c[*]'), j @? '$.a', j @@ '$.a == 1' FROM t ORDER BY id LIMIT 30
 SELECT js, js ->> 'k', js -> 'a', json_typeof(js), json_array_length(js -> 'a') FROM t ORDER BY id LIMIT 30
 SELECT j, count(*) FROM t GROUP BY j ORDER BY j
 SELECT t.id, e.key, e.value FROM t, jsonb_each(t.j) AS e WHERE jsonb_typeof(t.j) = 'object' ORDER BY 1, 2
@@ -295,7 +295,7 @@ SELECT name AS id FROM t ORDER BY t.id LIMIT 5
 SELECT t.id AS "Id", k AS Kay, name "the name" FROM t ORDER BY "Id" LIMIT 3
 SELECT T.ID, "t"."k" FROM T ORDER BY Id LIMIT 3
 SELECT t.* FROM t WHERE id = 11
-SELECT *, id + 1 FROM r, t WHERE t.id = 2 ORDER BY code
+SELECT *, id + 1 FROM r, t WHERE t.id = 2 ORDER BY label
 SELECT count(*), count(*) FROM t
 SELECT 1 AS one, true, NULL, 'x'
 SELECT id, k, *  FROM w, LATERAL (SELECT 1 AS id, 2 AS k) q WHERE x = 1
