@@ -147,9 +147,7 @@ def fill(server: Postgres, database: str, tables: Tables) -> None:
 
 def catalog_text(server: Postgres, names: Mapping[str, str]) -> str:
     shards = [name for name in names if name != "one"]
-    sources = "".join(
-        f"CREATE SOURCE {shard} URL '{server.url(names[shard])}';\n" for shard in shards
-    )
+    sources = "".join(f"CREATE SOURCE {shard} URL '{server.url(names[shard])}';\n" for shard in shards)
     tables = "".join(f"ATTACH TABLE {name} ({TABLES[name]}) {PLACES[name]};\n" for name in TABLES)
     slots = ", ".join(f"{shard} = {n}" for n, shard in enumerate(shards))
     return (

@@ -63,9 +63,9 @@ def check(statement: exp.Expr) -> None:
         elif isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted"):
             if node.name in ("user", "current_role"):
                 raise _of_session(node.name, node)
-        elif isinstance(node, exp.DataType) and _type_text(node).startswith("reg"):
+        elif isinstance(node, exp.ObjectIdentifier) and node.name.lower().startswith("reg"):
             raise NotSupportedError(
-                f"the type {_type_text(node)} is not available here: it reads a server's own catalog",
+                f"the type {node.name.lower()} is not available here: it reads a server's own catalog",
                 reason=Reason.FORBIDDEN,
                 position=position_of(node),
             )
@@ -107,13 +107,6 @@ def _forbidden(name: str, node: exp.Expr) -> NotSupportedError:
         hint="A function of the database's may read tables, of which each server has a part",
         position=position_of(node),
     )
-
-
-def _type_text(type_: exp.DataType) -> str:
-    kind = type_.args.get("kind")
-    if kind is not None:
-        return str(kind.name if isinstance(kind, exp.Expr) else kind).lower()
-    return str(type_.this.value).lower() if isinstance(type_.this, exp.DType) else ""
 
 
 # ------------------------------------------------------------------ the statement's moment

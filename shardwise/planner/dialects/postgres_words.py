@@ -18,23 +18,23 @@ SCALARS: Final = words(
     hashint8 hashtext height host hostmask inet_merge inet_same_family initcap int2 int4 int4multirange
     int4range int8 int8multirange int8range is_normalized isclosed isempty isfinite isopen json_array_length
     json_build_array json_build_object json_extract_path json_extract_path_text json_object json_strip_nulls
-    json_typeof jsonb_array_length jsonb_build_array jsonb_build_object jsonb_extract_path
-    jsonb_extract_path_text jsonb_insert jsonb_object jsonb_path_exists jsonb_path_match
-    jsonb_path_query_array jsonb_path_query_first jsonb_pretty jsonb_set jsonb_set_lax jsonb_strip_nulls
-    jsonb_typeof justify_days justify_hours justify_interval lcm least left length line ln log log10 lower
-    lower_inc lower_inf lpad lseg ltrim macaddr8_set7bit make_date make_interval make_time make_timestamp
-    make_timestamptz masklen md5 min_scale mod multirange netmask network normalize npoints nullif
-    num_nonnulls num_nulls numeric nummultirange numnode numrange octet_length overlaps overlay parse_ident
-    path pclose pg_typeof phraseto_tsquery pi plainto_tsquery point polygon popen position pow power
-    querytree quote_ident quote_literal quote_nullable radians radius range_merge regexp_count regexp_instr
-    regexp_like regexp_match regexp_replace regexp_split_to_array regexp_substr repeat replace reverse right
-    round row row_to_json rpad rtrim scale set_bit set_byte set_masklen setweight sha224 sha256 sha384
-    sha512 sign sin sind sinh slope split_part sqrt starts_with string_to_array strip strpos substr
-    substring tan tand tanh text time timestamp timestamptz timezone to_ascii to_char to_date to_hex to_json
-    to_jsonb to_number to_timestamp to_tsquery to_tsvector translate trim trim_array trim_scale trunc
-    ts_delete ts_filter ts_headline ts_rank ts_rank_cd tsmultirange tsquery_phrase tsrange tstzmultirange
-    tstzrange tsvector_to_array unistr upper upper_inc upper_inf varchar websearch_to_tsquery width
-    width_bucket xml_is_well_formed xmlcomment xpath xpath_exists
+    json_typeof jsonb_array_length jsonb_build_array jsonb_build_object jsonb_exists jsonb_exists_all
+    jsonb_exists_any jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object jsonb_path_exists
+    jsonb_path_match jsonb_path_query_array jsonb_path_query_first jsonb_pretty jsonb_set jsonb_set_lax
+    jsonb_strip_nulls jsonb_typeof justify_days justify_hours justify_interval lcm least left length line ln
+    log log10 lower lower_inc lower_inf lpad lseg ltrim macaddr8_set7bit make_date make_interval make_time
+    make_timestamp make_timestamptz masklen md5 min_scale mod multirange netmask network normalize npoints
+    nullif num_nonnulls num_nulls numeric nummultirange numnode numrange octet_length overlaps overlay
+    parse_ident path pclose pg_typeof phraseto_tsquery pi plainto_tsquery point polygon popen position pow
+    power querytree quote_ident quote_literal quote_nullable radians radius range_merge regexp_count
+    regexp_instr regexp_like regexp_match regexp_replace regexp_split_to_array regexp_substr repeat replace
+    reverse right round row row_to_json rpad rtrim scale set_bit set_byte set_masklen setweight sha224
+    sha256 sha384 sha512 sign sin sind sinh slope split_part sqrt starts_with string_to_array strip strpos
+    substr substring tan tand tanh text time timestamp timestamptz timezone to_ascii to_char to_date to_hex
+    to_json to_jsonb to_number to_timestamp to_tsquery to_tsvector translate trim trim_array trim_scale
+    trunc ts_delete ts_filter ts_headline ts_rank ts_rank_cd tsmultirange tsquery_phrase tsrange
+    tstzmultirange tstzrange tsvector_to_array unistr upper upper_inc upper_inf varchar websearch_to_tsquery
+    width width_bucket xml_is_well_formed xmlcomment xpath xpath_exists
     """
 )
 """Functions that give the same for the same arguments, in sessions that are set up alike."""

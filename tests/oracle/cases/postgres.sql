@@ -273,7 +273,6 @@ SELECT 1 AS a UNION SELECT 2 UNION ALL SELECT 2 ORDER BY a
 VALUES (1, 'a'), (2, 'b')
 SELECT * FROM (VALUES (1, 'a'), (2, NULL)) AS v(n, x) JOIN t ON t.id = v.n ORDER BY 1
 SELECT column1, column2 FROM (VALUES (1, 'a'), (2, 'b')) AS v ORDER BY 1
-TABLE r
 SELECT id, row_number() OVER (ORDER BY id) FROM t ORDER BY id LIMIT 5
 SELECT id, k, rank() OVER (PARTITION BY k ORDER BY price DESC NULLS LAST), sum(price) OVER (PARTITION BY k) FROM t ORDER BY id
 SELECT id, lag(id) OVER w, lead(id, 2, 0) OVER w, first_value(id) OVER w, ntile(4) OVER w FROM t WINDOW w AS (ORDER BY id) ORDER BY id

@@ -49,7 +49,7 @@ def translate_error(error: BaseException, location: Location) -> Error:
 
 def redacted(text: str, password: str | None) -> str:
     """A driver's text without the password, should it have quoted it."""
-    for secret in {password, quote(password or "", safe=""), repr(password)[1:-1]} - {None, ""}:
+    for secret in {password, quote(password or "", safe=""), repr(password or "")[1:-1]} - {None, ""}:
         text = text.replace(str(secret), "***")
     return text
 
