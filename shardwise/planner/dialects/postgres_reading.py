@@ -433,12 +433,12 @@ def _token(kind: TokenType, text: str, at: Token) -> Token:
 
 def restored(tree: exp.Expr) -> exp.Expr:
     """The tree with the user's names again: in lower case where they are not quoted."""
-    for node in tree.find_all(exp.Anonymous, exp.Identifier):
-        name = node.this
+    for named in tree.find_all(exp.Anonymous, exp.Identifier):
+        name = named.this
         if isinstance(name, str):
             name = name.removesuffix(MARK)
-            is_plain = isinstance(node, exp.Identifier) and not node.args.get("quoted")
-            node.set("this", name.lower() if is_plain else name)
+            is_plain = isinstance(named, exp.Identifier) and not named.args.get("quoted")
+            named.set("this", name.lower() if is_plain else name)
     tables = {table.alias_or_name.lower() for table in tree.find_all(exp.Table)}
     for node in list(tree.walk()):
         if isinstance(node, exp.Anonymous) and node.name.lower() in _QUANTIFIERS:
@@ -505,9 +505,10 @@ def _part_distinct(call: exp.Anonymous) -> None:
     if not isinstance(distinct, exp.Distinct) or len(distinct.expressions) < 2:
         return
     one, *rest = distinct.expressions
-    others: list[exp.Expr] = list(rest)
+    others = list[exp.Expr](rest)
     if isinstance(first, exp.Order):
-        others[-1] = exp.Order(this=others[-1], expressions=first.expressions)
+        last = others.pop()
+        others.append(exp.Order(this=last, expressions=first.expressions))
     call.set("expressions", [exp.Distinct(expressions=[one]), *others, *call.expressions[1:]])
 
 
