@@ -132,6 +132,9 @@ class MySQL:
     def kind(self, type_text: str) -> str:
         return kind_of(type_text)
 
+    def is_collated_as(self, found: str, declared: str) -> bool:
+        return not declared or declared.strip('"') == found.strip('"')
+
     def is_declared_as(self, found: str, declared: str) -> bool:
         """Narrower whole numbers do, and a DECIMAL of the same scale: arithmetic is BIGINT's in any case."""
         if found == declared:

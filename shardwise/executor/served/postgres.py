@@ -15,6 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from shardwise.catalog.model import Table
+from shardwise.catalog.postgres_types import LOOSE, is_own_collation
 from shardwise.errors import (
     BudgetExceeded,
     Cancelled,
@@ -114,6 +115,13 @@ class Postgres:
     def is_declared_as(self, found: str, declared: str) -> bool:
         """A type of the database's own has a name there, and its members are told: shards are compared."""
         return found == declared or (found.startswith("ENUM(") and not declared.startswith("ENUM("))
+
+    def is_collated_as(self, found: str, declared: str) -> bool:
+        """A collation under which equal texts may differ must be declared: plans rest on it."""
+        name = found.removesuffix(LOOSE).strip('"')
+        if found.endswith(LOOSE):
+            return name == declared.strip('"') and not is_own_collation(name)
+        return not declared or name == declared.strip('"')
 
     def schema(self, columns: Sequence[StreamColumn]) -> pa.Schema:
         return pa.schema(

@@ -74,6 +74,9 @@ class Product(Protocol):
     def is_declared_as(self, found: str, declared: str) -> bool:
         """Whether a column of one kind will do for what the catalog says; both without collation."""
 
+    def is_collated_as(self, found: str, declared: str) -> bool:
+        """Whether a column's collation is what the catalog says; of either "" where nothing is said."""
+
     def empty(self, table: Table, *, hidden: Sequence[str] = ()) -> str:
         """A query of a table's columns, with their types, that has no rows; `hidden` are further texts."""
 

@@ -90,9 +90,7 @@ class AlikeTables:
     def _is_declared(self, kind: str, declared: str) -> bool:
         ours, _, collation = self._product.kind(declared).partition(" COLLATE ")
         theirs, _, found = kind.partition(" COLLATE ")
-        if collation and collation.strip('"') != found.strip('"'):
-            return False
-        return self._product.is_declared_as(theirs, ours)
+        return self._product.is_collated_as(found, collation) and self._product.is_declared_as(theirs, ours)
 
     def _check_first(self, expected: Expected, column: str, seen: _Seen) -> None:
         key = (expected.of, column.casefold())

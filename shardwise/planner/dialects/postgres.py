@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -10,6 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Column, Table
+from shardwise.catalog.postgres_types import is_own_collation
 from shardwise.catalog.types import Family, read_type
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
 from shardwise.planner.context import Context
@@ -231,11 +231,6 @@ def family(type_text: str) -> Family:
     return Family.OTHER if found is None or found.name in _UNEQUAL else found.family
 
 
-_BUILT_IN: Final = re.compile(
-    r"default|C|POSIX|ucs_basic|C\.\S+|[a-z]{2,3}_[A-Z]{2}(\.\S+)?|\S+-x-icu", re.ASCII
-)
-
-
 def collation(column: Column) -> str | None:
     """The column's collation; None where two texts that are equal are the same bytes.
 
@@ -245,7 +240,7 @@ def collation(column: Column) -> str | None:
     found = read_type(column.type, "postgres")
     if found is not None and found.name in _UNEQUAL:
         return found.name.lower()
-    if column.collation is None or _BUILT_IN.fullmatch(column.collation):
+    if column.collation is None or is_own_collation(column.collation):
         return None
     return column.collation
 

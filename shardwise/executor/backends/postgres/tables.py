@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from shardwise.catalog.postgres_types import LOOSE
 from shardwise.executor.backends.base import Columns, ReadColumn
 from shardwise.executor.backends.postgres.session import Session
 
@@ -37,7 +38,6 @@ FROM based b JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
 LEFT JOIN pg_collation c ON c.oid = b.collated
 ORDER BY attnum
 """
-_LOOSE = " (not deterministic)"
 
 
 def columns_of(session: Session, table: str) -> Columns:
@@ -50,7 +50,7 @@ def columns_of(session: Session, table: str) -> Columns:
 
 def _shown(type_: str, collation: str | None, is_loose: bool) -> str:
     suffix = f" COLLATE {collation}" if collation is not None else ""
-    return f"{type_}{suffix}{_LOOSE if is_loose else ''}"
+    return f"{type_}{suffix}{LOOSE if is_loose else ''}"
 
 
 def suits(found: str, column: ReadColumn, normal: Callable[[str], str | None]) -> str | None:
@@ -62,7 +62,7 @@ def suits(found: str, column: ReadColumn, normal: Callable[[str], str | None]) -
 @lru_cache(maxsize=4096)
 def _suits(found: str, written: str, declared: str) -> str | None:
     type_, _, _ = found.partition(" COLLATE ")
-    if found.endswith(_LOOSE):
+    if found.endswith(LOOSE):
         return found
     if _same(type_) in (_same(declared), _same(written)):
         return None
