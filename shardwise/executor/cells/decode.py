@@ -8,7 +8,7 @@ is wanted. Columns of other names are as the file has them, so that no text in a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -54,9 +54,18 @@ def decoder(wanted: Columns, given: tuple[str, ...], zone: str) -> Decoder:
 
 
 class Decoder:
-    """Makes rows of a statement those of `wanted`; `given` are the names that the statement gives."""
+    """Makes rows of a statement those of `wanted`; `given` are the names that the statement gives.
 
-    def __init__(self, wanted: Columns, given: Sequence[str], zone: str) -> None:
+    `known` gives the kind of a type, shown in a time zone; a product may have kinds of its own.
+    """
+
+    def __init__(
+        self,
+        wanted: Columns,
+        given: Sequence[str],
+        zone: str,
+        known: Callable[[str, str], Kind] = kind_of,
+    ) -> None:
         if len(wanted) != len(given):
             raise OperationalError(
                 f"the source answered with {len(given)} columns, not {len(wanted)}",
@@ -64,7 +73,7 @@ class Decoder:
             )
         self.wanted = wanted
         self.names = [name for name, _ in wanted]
-        kinds = [kind_of(type_, zone) for _, type_ in wanted]
+        kinds = [known(type_, zone) for _, type_ in wanted]
         self._kinds = [
             _Encoded(kind) if name.startswith(ENCODED) else kind
             for kind, name in zip(kinds, given, strict=True)

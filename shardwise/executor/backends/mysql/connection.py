@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from shardwise.errors import Cancelled, InterfaceError
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.binding import MYSQL, inlined
 from shardwise.executor.backends.mysql import tables
+from shardwise.executor.backends.mysql.bulk import BulkResult
 from shardwise.executor.backends.mysql.driver import AS_IT_COMES, DRIVERS_OWN, TEXT, Result, is_open, row
 from shardwise.executor.backends.mysql.errors import is_lost
 from shardwise.executor.backends.mysql.floats import Rewritten, exact
@@ -25,7 +26,7 @@ from shardwise.executor.backends.mysql.literals import literals
 from shardwise.executor.backends.mysql.server import Server
 from shardwise.executor.backends.mysql.session import Session
 from shardwise.executor.backends.mysql.settings import Settings
-from shardwise.executor.backends.mysql.types import is_binary, is_float, type_text
+from shardwise.executor.backends.mysql.types import is_float, type_text
 from shardwise.executor.backends.mysql.values import decoder
 from shardwise.executor.cells import Decoder
 
@@ -48,6 +49,7 @@ class MySQLConnection:
         self._lock = threading.Lock()
         self._session: Session | None = None
         self._result: Result | None = None
+        self._bulk: BulkResult | None = None
         self._decoder: Decoder | None = None
         self._columns: Columns = ()
         self._floats: frozenset[int] = frozenset()
@@ -88,17 +90,16 @@ class MySQLConnection:
     def arrow(
         self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
     ) -> pa.RecordBatchReader:
-        if wanted is None:
-            return self._texts(sql, params, batch_rows)
-        self.execute(sql, params, wanted)
-        made = self._decoder
-        assert made is not None
-
-        def batches() -> Iterator[pa.RecordBatch]:
-            while rows := self._fetched(batch_rows):
-                yield made.batch(rows)
-
-        return pa.RecordBatchReader.from_batches(made.schema, batches())
+        begun, self._begun = self._begun, None
+        if wanted is None or begun != (sql, params, wanted):
+            self._start(sql, params, wanted, AS_IT_COMES)
+        session = self._session
+        assert session is not None
+        self._bulk = bulk = BulkResult(session.wire)
+        self._result = None
+        return bulk.reader(
+            batch_rows, wanted, time_zone=self._time_zone, floats=self._floats, ask=self._asked
+        )
 
     def interrupt(self) -> None:
         """From any thread; returns at once."""
@@ -116,29 +117,6 @@ class MySQLConnection:
 
     # -- inside -------------------------------------------------------------------------------
 
-    def _texts(self, sql: str, params: Mapping[str, Any], batch_rows: int) -> pa.RecordBatchReader:
-        """Each value as the server writes it; a field's metadata have its type."""
-        self._start(sql, params, None, AS_IT_COMES)
-        fields = self._result.fields if self._result is not None else ()
-        schema = pa.schema(
-            [
-                pa.field(
-                    field.name,
-                    pa.binary() if is_binary(field) else pa.string(),
-                    metadata={b"type": b"FLOAT" if i in self._floats else type_text(field).encode()},
-                )
-                for i, field in enumerate(fields)
-            ]
-        )
-
-        def batches() -> Iterator[pa.RecordBatch]:
-            while rows := self._fetched(batch_rows):
-                columns = zip(*rows, strict=True)
-                arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-        return pa.RecordBatchReader.from_batches(schema, batches())
-
     def _start(
         self,
         sql: str,
@@ -148,7 +126,7 @@ class MySQLConnection:
     ) -> Columns:
         self._end_result()
         is_exact = wanted is not None or converters is AS_IT_COMES
-        converters = converters if wanted is None else TEXT
+        converters = TEXT if wanted is not None and converters is DRIVERS_OWN else converters
         zone = "UTC" if wanted is not None else self._time_zone
         sql, floats = _REWRITTEN.get(self._settings.session_key, sql) if is_exact else (sql, frozenset())
         fields = self._begun_with(sql, params, zone, converters)
@@ -211,7 +189,7 @@ class MySQLConnection:
             with session.waiting():
                 found = ask()
         except BaseException as error:
-            self._result = None
+            self._result = self._bulk = None
             lost = is_lost(error) or not isinstance(error, Exception)
             if self._is_cancelled:
                 self._release()
@@ -241,20 +219,19 @@ class MySQLConnection:
     def _end_result(self) -> None:
         """Makes the session free for another statement."""
         self._begun = None
-        result, self._result = self._result, None
-        if result is not None and is_open(result) and not _drained(self._session, result):
+        session = self._session
+        if session is not None and not self._rest_passed(session):
             self._release()
 
     def _release(self) -> None:
         """Gives the session back, or ends it if something still runs on it."""
-        result, self._result = self._result, None
         with self._lock:
             session, self._session = self._session, None
             is_cancelled, self._is_cancelled = self._is_cancelled, False
         if session is None:
             return
         is_well = session.wire.open and not is_cancelled
-        if is_well and result is not None and is_open(result) and not _drained(session, result):
+        if is_well and not self._rest_passed(session):
             is_well = False
             threading.Thread(
                 target=self._server.kill,
@@ -262,7 +239,16 @@ class MySQLConnection:
                 name="shardwise-mysql-kill",
                 daemon=True,
             ).start()
+        self._result = self._bulk = None
         self._server.give_back(session, is_well=is_well)
+
+    def _rest_passed(self, session: Session) -> bool:
+        """Passes over the little that may still be there of the last result; tells whether that was all."""
+        result, self._result = self._result, None
+        bulk, self._bulk = self._bulk, None
+        if bulk is not None and not bulk.finish():
+            return False
+        return result is None or not is_open(result) or _drained(session, result)
 
     def _kill(self, session: Session) -> None:
         """Ends the session at the server; cuts it here if that does not help."""
@@ -282,9 +268,8 @@ def _begin(session: Session, text: str, zone: str, converters: Mapping[int, Any]
     return session.wire.start(text, converters)
 
 
-def _drained(session: Session | None, result: Result) -> bool:
-    """Reads the little that may still be there; tells whether that was all."""
-    if session is None or not session.wire.open:
+def _drained(session: Session, result: Result) -> bool:
+    if not session.wire.open:
         return False
     session.wire.patience(_FEW_S)
     try:

@@ -123,6 +123,7 @@ _SUIT = {
     "FLOAT": ("float",),
     "DATE": ("date",),
     "TIME": ("time",),
+    "INTERVAL": ("time",),
     "TIMESTAMP": ("datetime", "timestamp"),
     "TIMESTAMP_S": ("datetime", "timestamp"),
     "TIMESTAMP_MS": ("datetime", "timestamp"),

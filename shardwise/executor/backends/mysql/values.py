@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from shardwise.executor.backends.base import Columns
+from shardwise.executor.backends.mysql.kinds import kind_of
 from shardwise.executor.cells import Decoder
 
 
@@ -18,4 +19,4 @@ from shardwise.executor.cells import Decoder
 def decoder(wanted: Columns, count: int, zone: str) -> Decoder:
     """A `Decoder` of rows of `count` columns, made once for statements alike; they are in UTC."""
     given: Sequence[Any] = [f"c{i}" for i in range(count)]  # no name that means anything to it
-    return Decoder(wanted, given, zone)
+    return Decoder(wanted, given, zone, kind_of)

@@ -11,19 +11,15 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-import pymysql
-from pymysql import err
-from pymysql.constants import CR, SERVER_STATUS
+
+from shardwise.executor.backends.mysql.driver import CR, pymysql
 
 CHUNK_BYTES = 1 << 20
 _WAIT_S = 0.05
 """A server that is slow to answer is not waited for longer than this once there are rows."""
 
-_SOON_S = 2.0
-_NOW_S = 0.05
-"""How long the end of rows that nobody wants is waited for."""
-
 _SPLIT = 0xFFFFFF
+_MORE_RESULTS = 8  # in a server's status
 _HEAD = struct.Struct("<IB")  # a packet's header, and the first byte of its payload
 
 
@@ -38,7 +34,7 @@ class Chunk(NamedTuple):
 class Incoming:
     """What arrives on a connection: first what PyMySQL has read ahead (`is_ahead`), then the socket's own."""
 
-    def __init__(self, connection: pymysql.Connection[Any]) -> None:
+    def __init__(self, connection: pymysql.Connection) -> None:
         self._file = connection._rfile
         self.is_ahead = True
 
@@ -59,7 +55,7 @@ class RowPackets:
     Raises PyMySQL's errors, as PyMySQL does: OperationalError (2013) for a connection that is lost.
     """
 
-    def __init__(self, connection: pymysql.Connection[Any], chunk_bytes: int = CHUNK_BYTES) -> None:
+    def __init__(self, connection: pymysql.Connection, chunk_bytes: int = CHUNK_BYTES) -> None:
         self._connection = connection
         self._chunk_bytes = chunk_bytes
         self._room_bytes = max(64, chunk_bytes + chunk_bytes // 4)
@@ -91,31 +87,35 @@ class RowPackets:
                 return self._split_row()
             self._fill()
 
-    def finish(self, bytes_max: int) -> None:
-        """Passes over the rest if it is here, or comes soon in so many bytes; else closes the connection."""
-        if self.is_over:
-            return
-        connection, wait_s = self._connection, _SOON_S if bytes_max else _NOW_S
+    def finish(self, bytes_max: int, wait_s: float) -> bool:
+        """Passes over the rest if it comes within so many bytes, waiting for none longer than so; tells
+        whether that was all."""
+        if self._is_free():
+            return True
         try:
-            connection._sock.settimeout(wait_s)
-            connection._current_timeout = wait_s  # PyMySQL sets it back
-            self._pass_over(bytes_max)
-        except (OSError, AttributeError, pymysql.MySQLError):
-            pass  # that of a statement whose rows nobody wants, or of a connection that is closed
-        if not self.is_over:
-            self.is_over = True
-            self._connection._force_close()
+            self._connection._sock.settimeout(wait_s)
+            self._connection._current_timeout = wait_s  # PyMySQL sets it back
+            return self._pass_over(bytes_max)
+        except (OSError, AttributeError):  # another thread closed it
+            return False
+        except pymysql.MySQLError:  # of a statement whose rows nobody wants
+            return self._is_free()
 
     # -- inside -------------------------------------------------------------------------------
 
-    def _pass_over(self, bytes_max: int) -> None:
+    def _is_free(self) -> bool:
+        """Whether the connection can be asked something else."""
+        return self.is_over and bool(self._connection.open)
+
+    def _pass_over(self, bytes_max: int) -> bool:
         self._move_up()
         while not self._scan() and not self.is_over:
             self._sequence = (self._sequence + len(self._begins)) % 256
             self._move_up()
             if bytes_max <= 0 and not self._incoming.is_ahead:
-                return
+                return False
             bytes_max -= self._fill()
+        return self.is_over
 
     def _room(self, size: int) -> None:
         self._bytes = np.empty(size, np.uint8)
@@ -150,16 +150,18 @@ class RowPackets:
             raise self._lost()
         return count
 
-    def _lost(self, why: str = "") -> err.OperationalError:
+    def _lost(self, why: str = "") -> pymysql.err.OperationalError:
         self.is_over = True
         self._connection._force_close()
-        return err.OperationalError(CR.CR_SERVER_LOST, f"Lost connection to MySQL server during query{why}")
+        return pymysql.err.OperationalError(
+            CR.CR_SERVER_LOST, f"Lost connection to MySQL server during query{why}"
+        )
 
-    def broken(self, what: str) -> err.InternalError:
+    def broken(self, what: str) -> pymysql.err.InternalError:
         """The error for what no server should send; the connection is closed."""
         self.is_over = True
         self._connection._force_close()
-        return err.InternalError(CR.CR_MALFORMED_PACKET, what)
+        return pymysql.err.InternalError(CR.CR_MALFORMED_PACKET, what)
 
     def _scan(self) -> bool:
         """Notes the whole packets that are there; True if the next is one that is split."""
@@ -193,12 +195,12 @@ class RowPackets:
                 raise self._lost()
             raise self.broken("a packet is missing before the end of the rows")
         if payload[0] == 0xFF:
-            err.raise_mysql_exception(payload)
+            pymysql.err.raise_mysql_exception(payload)
         if len(payload) < 5:
             raise self.broken("the packet after the last row is too short")
         (status,) = struct.unpack_from("<H", payload, 3)
         self._connection.server_status = status
-        if status & SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS or not is_last:
+        if status & _MORE_RESULTS or not is_last:
             raise self.broken("the statement has more than one result")
 
     def _chunk(self) -> Chunk:

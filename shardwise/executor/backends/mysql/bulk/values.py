@@ -8,20 +8,18 @@ is none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shardwise.errors import NotSupportedError
 from shardwise.executor.backends.mysql.bulk.fields import Family, Field
-from shardwise.executor.cells import Kind, Misfit, MisfitError, kind_of
+from shardwise.executor.backends.mysql.kinds import ServerUuid, kind_of
+from shardwise.executor.cells import Kind, Misfit, MisfitError
 from shardwise.executor.cells.numbers import Boolean, Exact, Huge, Real, Single, Whole
-from shardwise.executor.cells.texts import Bytes, Json, Member, Text, Uuid
+from shardwise.executor.cells.texts import Bytes, Json, Member, Text
 from shardwise.executor.cells.times import Date, Time, Timestamp
 
 Convert = Callable[[pa.Array], pa.Array]
@@ -43,8 +41,8 @@ def text_type(field: Field) -> pa.DataType:
 
 
 def as_wanted(field: Field, name: str, type_: str, zone: str) -> tuple[pa.DataType, Convert]:
-    """The column `name` as a DuckDB type; `zone` is the session's time zone."""
-    kind = _kind(type_, zone)
+    """The column `name` as a DuckDB type. Moments come in UTC, and are shown in `zone`."""
+    kind = kind_of(type_, zone)
     fast = _FAST.get((field.family, type(kind)))
 
     def convert(found: pa.Array) -> pa.Array:
@@ -56,19 +54,6 @@ def as_wanted(field: Field, name: str, type_: str, zone: str) -> tuple[pa.DataTy
         return _slow(field.family, kind, found)
 
     return kind.arrow, _named(name, convert)
-
-
-def _kind(type_: str, zone: str) -> Kind:
-    if type_ == "INTERVAL":
-        return Span()
-    try:
-        kind = kind_of(type_)
-    except NotSupportedError:
-        raise NotSupportedError(
-            f"a MySQL source has no values of type {type_}",
-            hint="Declare the column VARCHAR, BLOB or JSON in the catalog, as the server sends it",
-        ) from None
-    return Local(kind.name, zone) if type_ == "TIMESTAMP WITH TIME ZONE" else kind
 
 
 def _named(name: str, convert: Convert) -> Convert:
@@ -83,8 +68,8 @@ def _named(name: str, convert: Convert) -> Convert:
 
 
 _HINT = "Correct the value in the table, or the column's type in the catalog"
-_ZERO = "Declare the column VARCHAR in the catalog: a zero or partial date is no date in any other database"
-_LONG = "Declare the column INTERVAL in the catalog (or VARCHAR), for a TIME may have 838 hours and a sign"
+_ZERO = "No other database has zero and partial dates: make them NULL in a view, or ask in the mysql dialect"
+_LONG = "Declare the column INTERVAL in the catalog, for a TIME may have 838 hours and a sign"
 _HINTS: Mapping[str | None, str] = {  # a server's, for a file's
     None: _HINT,
     "A DATE is written 2026-01-05, or its column says EPOCH or JULIAN": _ZERO,
@@ -94,66 +79,6 @@ _HINTS: Mapping[str | None, str] = {  # a server's, for a file's
     "Declare the column TEXT in the file and store decimals as text": _HINT,
     "Declare the column TEXT in the file, or more decimals in the catalog": _HINT,
 }
-
-
-# -- kinds of their own -----------------------------------------------------------------------
-
-
-class Span(Kind):
-    """INTERVAL, of a TIME: up to 838 hours, of either sign."""
-
-    def __init__(self) -> None:
-        super().__init__("INTERVAL", pa.month_day_nano_interval())
-
-    def one(self, cell: Any) -> timedelta:
-        if type(cell) is not str or cell.count(":") != 2:
-            raise self.misfit(cell)
-        hours, minutes, seconds = cell.lstrip("-").split(":")
-        whole, _, fraction = seconds.partition(".")
-        found = timedelta(
-            hours=int(hours),
-            minutes=int(minutes),
-            seconds=int(whole),
-            microseconds=int(fraction.ljust(6, "0")),
-        )
-        return -found if cell.startswith("-") else found
-
-    def array(self, cells: Any) -> pa.Array:
-        spans = [None if each is None else self.one(each) // _MICROSECOND for each in cells]
-        return pa.array([None if each is None else (0, 0, each * 1000) for each in spans], self.arrow)
-
-
-_MICROSECOND = timedelta(microseconds=1)
-
-
-class Local(Kind):
-    """TIMESTAMPTZ: moments as the clocks of a zone show them."""
-
-    def __init__(self, name: str, zone: str) -> None:
-        super().__init__(name, pa.timestamp("us", zone))
-        self._zone = zone
-        self._naive = Timestamp("TIMESTAMP", "us")
-
-    def array(self, cells: Any) -> pa.Array:
-        return self.of_arrow(self._naive.array(cells))
-
-    def of_arrow(self, naive: pa.Array) -> pa.Array:
-        try:
-            return pc.assume_timezone(naive, self._zone)
-        except pa.ArrowInvalid:
-            raise self._first_unclear(naive) from None
-
-    def _first_unclear(self, naive: pa.Array) -> Misfit:
-        for cell in naive:
-            try:
-                pc.assume_timezone(cell, self._zone)
-            except pa.ArrowInvalid:
-                return Misfit(
-                    str(cell.as_py()),
-                    f"is no moment, or two, on the clocks of {self._zone}",
-                    "Read it in a session whose time_zone is UTC",
-                )
-        raise AssertionError("each value alone is clear")
 
 
 # -- in one go --------------------------------------------------------------------------------
@@ -242,17 +167,13 @@ def _date(kind: Kind, found: pa.Array) -> pa.Array:
 
 
 def _moment(kind: Kind, found: pa.Array) -> pa.Array:
-    naive = pa.timestamp(kind.arrow.unit)
-    made = _ascii(found).cast(naive)
-    if kind.arrow.unit == "us":
-        _after_christ(made, naive, _DAY_1 * 86_400_000_000)
+    unit = kind.arrow.unit
+    made = _ascii(found).cast(pa.timestamp(unit))
+    if unit == "us":
+        _after_christ(made, made.type, _DAY_1 * 86_400_000_000)
     else:
         _after_christ(made.cast(pa.date32(), safe=False), pa.date32(), _DAY_1)
-    return made
-
-
-def _local(kind: Kind, found: pa.Array) -> pa.Array:
-    return kind.of_arrow(_moment(Timestamp("TIMESTAMP", "us"), found))
+    return made.cast(kind.arrow)
 
 
 _DAY_1 = -719_162  # 0001-01-01: neither Python nor the standard has a year 0
@@ -296,12 +217,11 @@ _FAST: Mapping[tuple[Family, type[Kind]], Callable[[Kind, pa.Array], pa.Array]] 
     (Family.DATE, Date): _date,
     (Family.DATE, Timestamp): _moment,
     (Family.MOMENT, Timestamp): _moment,
-    (Family.MOMENT, Local): _local,
     (Family.TIME, Time): _clock,
     (Family.TEXT, Member): _member,
     (Family.BYTES, Bytes): lambda kind, found: found,
     (Family.BITS, Bytes): lambda kind, found: found,
-    (Family.BYTES, Uuid): _uuid,
+    (Family.BYTES, ServerUuid): _uuid,
     **{(family, Text): lambda kind, found: _text(found) for family in Family if family is not Family.BITS},
 }
 
@@ -324,7 +244,7 @@ def _cell_maker(family: Family, kind: Kind) -> Callable[[bytes], Any]:
     if isinstance(kind, Text | Json):
         return _text_cell
     if family is Family.BYTES:
-        return _uuid_cell if isinstance(kind, Uuid) else bytes
+        return bytes
     if family is Family.DECIMAL and isinstance(kind, Whole | Real):
         return _number_cell
     return {Family.WHOLE: int, Family.REAL: float}.get(family, _text_cell)
@@ -335,10 +255,6 @@ def _text_cell(given: bytes) -> str:
         return given.decode()
     except UnicodeDecodeError:
         raise Misfit(given, "is no UTF-8") from None
-
-
-def _uuid_cell(given: bytes) -> Any:
-    return str(UUID(bytes=given)) if len(given) == 16 else given
 
 
 def _number_cell(given: bytes) -> Any:
