@@ -107,6 +107,10 @@ class Describer:
         schema = pa.schema([pa.field(name, plain(t)) for name, t in zip(names, types, strict=True)])
         return schema, tuple((name, d[1]) for name, d in zip(names, described, strict=True))
 
+    def local(self, name: str, data: Any) -> duck.Columns:
+        """The columns of a local relation."""
+        return self.describe(f"SELECT * FROM {duck.identifier(name)}", (), {name: data})
+
     def stream(self, fragment: Fragment, *, passes: bool = False) -> tuple[pa.Schema, duck.Columns]:
         """A fragment's stream, as `schema` has it."""
         return self.schema(fragment.columns, fragment.sql, fragment.params)

@@ -29,6 +29,9 @@ class AnyDescriber(Protocol):
         A name without a schema is looked for in `schema` first. `near` is a source that is asked anyhow.
         """
 
+    def local(self, name: str, data: Any) -> Columns:
+        """The columns of a registered relation; none of its rows is read."""
+
     def stream(self, fragment: Fragment, *, passes: bool = False) -> tuple[pa.Schema | None, Any]:
         """A fragment's stream: its Arrow schema, None where rows come otherwise, and what the merge must know
         of its columns. `passes`: its rows are the answer."""

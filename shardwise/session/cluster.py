@@ -438,8 +438,7 @@ class Cluster:
         if isinstance(data, StoredTable):
             columns = data.columns
         else:
-            describer = self.describer(options.time_zone)
-            columns = describer.describe(f"SELECT * FROM {duck.identifier(name)}", (), {name: data})
+            columns = self.describer(options.time_zone).local(name, data)
         return tuple(Output(ColumnId(name, column), type_) for column, type_ in columns)
 
     def columns_of(

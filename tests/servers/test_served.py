@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterator
 from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 
 from shardwise.errors import Error, SQLSyntaxError, UnknownName
@@ -142,3 +143,29 @@ def test_arrow_has_the_servers_types(world: Served) -> None:
 def test_nothing_moved_beyond_a_budget(world: Served) -> None:
     with pytest.raises(Error, match="memory_bytes_max"):
         world.found("SELECT a.id FROM t AS a JOIN t AS b ON a.x = b.x", memory_bytes_max=100)
+
+
+def test_names_are_those_of_the_text(world: Served) -> None:
+    for sql in (
+        "SELECT id, (SELECT max(x) FROM t AS o WHERE o.id <> t.id) FROM t WHERE id < 9",
+        "WITH w AS (SELECT * FROM t) SELECT id + 1, (SELECT count(*) FROM t) FROM w WHERE id < 3",
+        "SELECT count(*), id, id FROM t WHERE id < 3 GROUP BY id",
+    ):
+        _check(world, sql)
+
+
+def test_registered_rows_are_shipped_too(world: Served) -> None:
+    data = pa.table({"k": [1, 2, 3], "v": ["x", 'q"\\', None], "z": [1.5, None, 0.1]})
+    with world.cluster.connect() as connection, connection.cursor() as cursor:
+        connection.register("mine", data)
+        cursor.execute("SELECT t.id, mine.v, mine.z FROM t JOIN mine ON t.id = mine.k ORDER BY t.id")
+        assert cursor.fetchall() == [(1, "x", 1.5), (2, 'q"\\', None), (3, None, 0.1)]
+
+
+def test_nothing_to_ask(world: Served) -> None:
+    for sql in (
+        "SELECT 1 + 1",
+        "SELECT id, name FROM t WHERE id = 1 AND id = 2",
+        "SELECT count(*), max(x) FROM t WHERE id = 1 AND id = 2",
+    ):
+        _check(world, sql)

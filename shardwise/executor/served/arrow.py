@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from shardwise.errors import DataError
-from shardwise.executor.served.form import types_of
+from shardwise.executor.backends.base import Columns
 from shardwise.executor.served.product import Product
 
 Row = tuple[Any, ...]
@@ -39,10 +39,22 @@ class Typed:
 
 
 def typed_reader(
-    product: Product, names: Sequence[str], given: pa.Schema, batches: Iterable[pa.RecordBatch]
+    product: Product, columns: Columns, batches: Iterable[pa.RecordBatch]
 ) -> pa.RecordBatchReader:
-    """A reader of typed batches; `given` is the schema in text form."""
-    typed = Typed(product, names, types_of(given))
+    """A reader of typed batches; `columns` are the result's names and the server's types.
+
+    What a type does not tell of its numbers (PostgreSQL's numeric without a scale) is found by looking at all
+    of them.
+    """
+    names, types = [name for name, _ in columns], [type_ for _, type_ in columns]
+    if any(map(product.is_open, types)):
+        batches = list(batches)
+        of_column = zip(*(batch.columns for batch in batches), strict=True) if batches else [()] * len(types)
+        types = [
+            product.closed(type_, cells) if product.is_open(type_) else type_
+            for type_, cells in zip(types, of_column, strict=True)
+        ]
+    typed = Typed(product, names, types)
 
     def made() -> Iterator[pa.RecordBatch]:
         for batch in batches:

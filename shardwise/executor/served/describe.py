@@ -29,7 +29,7 @@ from shardwise.executor.served.form import TextForm
 from shardwise.executor.served.home import Home, Homes
 from shardwise.executor.served.product import StreamColumn
 from shardwise.executor.served.strict import AlikeTables
-from shardwise.executor.served.texts import Text, replaced
+from shardwise.executor.served.texts import Text, replaced, with_items
 from shardwise.plan.partitions import OWN
 from shardwise.plan.run import Fragment, Request
 
@@ -46,7 +46,7 @@ class ServedDescriber:
     def __init__(self, homes: Homes, read: Read, *, time_zone: str = "UTC") -> None:
         self._homes = homes
         self._catalog: Catalog = homes.catalog
-        self._product = homes.product
+        self.product = homes.product
         self._read = read
         self._time_zone = time_zone
         self._alike = AlikeTables(homes.product)
@@ -69,14 +69,19 @@ class ServedDescriber:
         with self._homes.open(near, self._time_zone) as home:
             text = self._over_empty(sql, tree, home.name, locals or {})
             try:
-                return self._product.described(home.connection, text.sql, params or {})
+                found = self.product.described(home.connection, text.sql, params or {})
             except Exception as error:
                 raise self._objection(error, home, text, tree, locals or {}) from error
+        return tuple((text.as_written(name), type_) for name, type_ in found)
+
+    def local(self, name: str, data: Any) -> Columns:
+        """The columns that a registered table has in the merge."""
+        return tuple((column.name, column.type) for column in self.product.columns_of_arrow(data.schema))
 
     def stream(self, fragment: Fragment, *, passes: bool = False) -> tuple[None, TextForm]:
         """A fragment's stream: in text form. Of one that just passes it need not be known what it is."""
         if passes:
-            return None, TextForm(self._product, None, self._alike)
+            return None, TextForm(self.product, None, self._alike)
         key = _key(fragment)
         with self._lock:
             known = self._known.get(key) if key is not None else None
@@ -86,7 +91,7 @@ class ServedDescriber:
                 self._known[key] = columns
                 while len(self._known) > _CACHE_MAX:
                     self._known.popitem(last=False)
-        return None, TextForm(self._product, columns, self._alike)
+        return None, TextForm(self.product, columns, self._alike)
 
     def columns_of(self, fragment: Fragment) -> Columns:
         """A fragment's columns, with the server's types."""
@@ -95,13 +100,13 @@ class ServedDescriber:
 
     def direct(self, reader: Reader, request: Request, columns: Columns) -> ServedDirect:
         """A statement that one shard answers whole."""
-        return ServedDirect(reader, request, columns, self._product, self._alike)
+        return ServedDirect(reader, request, columns, self.product, self._alike)
 
     def batches(self, sql: str, params: Mapping[str, Any], form: TextForm) -> list[pa.RecordBatch]:
         """The statement's answer where all tables are empty."""
         with self._homes.open(None, self._time_zone) as home:
             text = self._over_empty(sql, self._read(sql), home.name, {})
-            shown = text.sql if form.columns is None else self._product.readable(text.sql, form.columns)
+            shown = text.sql if form.columns is None else self.product.readable(text.sql, form.columns)
             return list(home.connection.arrow(shown, params, 1024))
 
     def connect(self, sql: str) -> SourceConnection:
@@ -113,7 +118,7 @@ class ServedDescriber:
         return type_
 
     def arrow_type(self, type_: str) -> pa.DataType | None:
-        return self._product.arrow_type(type_)
+        return self.product.arrow_type(type_)
 
     def close(self) -> None:
         """It holds nothing."""
@@ -125,39 +130,39 @@ class ServedDescriber:
         near = fragment.source_of(fragment.route.shards[0]) if fragment.route.shards else None
         with self._homes.open(near, self._time_zone) as home:
             text = self._over_empty(fragment.sql, self._read(fragment.sql), home.name, {})
-            return self._product.stream_columns(home.connection, text.sql, fragment.params, names)
+            return self.product.stream_columns(home.connection, text.sql, fragment.params, names)
 
     def _over_empty(self, sql: str, tree: exp.Expr, source: str, locals: Mapping[str, Any]) -> Text:  # noqa: A002
         words = {word.casefold() for word in _WORD.findall(sql)}
         hidden = tuple(name for name in HIDDEN_COLUMNS if name in words)
+        emptied = _Emptied(self, source, locals, hidden)
+        text = replaced(sql, tree, emptied.item, self.product.identifier)
+        return with_items(text, emptied.queries, self.product.identifier)
 
-        def item(table: exp.Table) -> str | None:
-            if not table.db and table.name in locals:
-                columns = self._product.columns_of_arrow(locals[table.name].schema)
-                return f"({self._product.relation('local', columns, (), stored=False).sql})"
-            found = self._catalog.table(table.name, table.db or None)
-            if isinstance(found, View):
-                return self._view(found, source, locals)
-            return None if found is None else f"({self._empty(found, source, hidden)})"
+    def read(self, sql: str) -> exp.Expr:
+        """A text's tree."""
+        return self._read(sql)
 
-        return replaced(sql, tree, item, self._product.identifier)
+    def relation(self, table: exp.Table) -> Table | View | None:
+        """What of the catalog a table's name means."""
+        return self._catalog.table(table.name, table.db or None)
 
-    def _view(self, view: View, source: str, locals: Mapping[str, Any]) -> str:  # noqa: A002
-        text = self._over_empty(view.sql, self._read(view.sql), source, locals).sql
-        if not view.columns:
-            return f"({text})"
-        names = ", ".join(map(self._product.identifier, view.columns))
-        own = self._product.identifier(view.name)
-        return f"(WITH {own} ({names}) AS ({text}) SELECT * FROM {own})"
+    def empty_local(self, data: Any) -> str:
+        """A query of a registered table's columns without rows."""
+        return self.product.empty(self.product.columns_of_arrow(data.schema))
 
-    def _empty(self, table: Table, source: str, hidden: tuple[str, ...]) -> str:
+    def empty(self, table: Table, source: str, hidden: tuple[str, ...]) -> str:
+        """A query of the table without rows, with these hidden columns."""
         there = self._partition(table, source)
         columns = table.columns or ()
         if there is None or not columns or any(column.virtual for column in columns):
-            return self._product.empty(table, hidden=hidden)
-        items = [self._product.identifier(column.name) for column in columns]
-        items += [f"'' AS {self._product.identifier(name)}" for name in hidden]
-        return f"SELECT {', '.join(items)} FROM {OWN[self._product.dialect].table(there)} LIMIT 0"
+            texts = (StreamColumn(name, "VARCHAR(255)") for name in hidden)
+            return self.product.empty([*map(self.product.declared, columns), *texts])
+        items = [self.product.identifier(column.name) for column in columns]
+        items += [
+            f"CAST('' AS {self.product.text_type}) AS {self.product.identifier(name)}" for name in hidden
+        ]
+        return f"SELECT {', '.join(items)} FROM {OWN[self.product.dialect].table(there)} LIMIT 0"
 
     def _partition(self, table: Table, source: str) -> str | None:
         """A physical table of it on that source."""
@@ -190,6 +195,54 @@ class ServedDescriber:
         """The columns of the tables that a statement names: to suggest one of them."""
         found = (self._catalog.table(table.name, table.db or None) for table in tree.find_all(exp.Table))
         return [column.name for table in found if isinstance(table, Table) for column in table.columns or ()]
+
+
+class _Emptied:
+    """The WITH items that stand for one text's tables."""
+
+    def __init__(
+        self,
+        describer: ServedDescriber,
+        source: str,
+        locals: Mapping[str, Any],  # noqa: A002
+        hidden: tuple[str, ...],
+    ) -> None:
+        self.queries: dict[str, str] = {}
+        self._describer = describer
+        self._source = source
+        self._locals = locals
+        self._hidden = hidden
+        self._names: dict[tuple[str, str, bool], str] = {}
+
+    def item(self, table: exp.Table, is_named: bool) -> str | None:
+        """`texts.Item`."""
+        key = (table.db, table.name, is_named)
+        if key not in self._names:
+            query = self._query(table)
+            if query is None:
+                return None
+            own = self._describer.product.folded(table.name, is_quoted=bool(table.this.args.get("quoted")))
+            name = self._names[key] = own if is_named else f"shardwise_{len(self._names) + 1}"
+            self.queries[name] = query
+        return self._names[key]
+
+    def _query(self, table: exp.Table) -> str | None:
+        describer = self._describer
+        if not table.db and table.name in self._locals:
+            return describer.empty_local(self._locals[table.name])
+        found = describer.relation(table)
+        if isinstance(found, View):
+            return self._view(found)
+        return None if found is None else describer.empty(found, self._source, self._hidden)
+
+    def _view(self, view: View) -> str:
+        product = self._describer.product
+        tree = self._describer.read(view.sql)
+        text = replaced(view.sql, tree, self.item, product.identifier, is_named=False).sql
+        if not view.columns:
+            return text
+        names = ", ".join(map(product.identifier, view.columns))
+        return f"WITH shardwise_view ({names}) AS ({text}) SELECT * FROM shardwise_view"
 
 
 _WORD = re.compile(r"\w+")

@@ -66,7 +66,7 @@ class ServedDirect(OneShard):
                 self._reader.feed(self.request, batch, self._elapsed())
                 yield batch
 
-        return typed_reader(self._product, [name for name, _ in self.columns], found.schema, batches())
+        return typed_reader(self._product, self.columns, batches())
 
     def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
         return self._alike.check(lease, connection, self.request)

@@ -95,9 +95,7 @@ class ServedMerging:
             return
         if self._merge.passes is not None and self._wanted is not None:
             stream, form = self._streams[self._merge.passes]
-            self._passing = Passing(
-                form, stream.batches(), tuple(name for name, _ in self._wanted), self._options.time_zone
-            )
+            self._passing = Passing(form, stream.batches(), self._wanted, self._options.time_zone)
             return
         relations = {name: self._taken(name) for name in self._streams}
         for name, data in self._locals.items():
@@ -140,7 +138,7 @@ class ServedMerging:
             found = home.connection.arrow(sql, params, batch_rows)
         except Exception as error:
             raise self._translated(error) from error
-        names = [name for name, _ in self._wanted] if self._wanted is not None else found.schema.names
+        columns = self._wanted or tuple(zip(found.schema.names, types_of(found.schema), strict=True))
 
         def batches() -> Iterator[pa.RecordBatch]:
             try:
@@ -148,7 +146,7 @@ class ServedMerging:
             except Exception as error:
                 raise self._translated(error) from error
 
-        return typed_reader(self._product, names, found.schema, batches())
+        return typed_reader(self._product, columns, batches())
 
     def interrupt(self) -> None:
         self._is_stopped = True
@@ -218,12 +216,11 @@ class Passing:
     """Shards' rows one after another, as tuples or as Arrow."""
 
     def __init__(
-        self, form: TextForm, batches: Iterator[pa.RecordBatch], names: tuple[str, ...], time_zone: str
+        self, form: TextForm, batches: Iterator[pa.RecordBatch], columns: Columns, time_zone: str
     ) -> None:
-        self._form = form
         self._product = form.product
         self._batches = batches
-        self._names = names
+        self._columns = columns
         self._time_zone = time_zone
         self._rows: Iterator[Row] | None = None
 
@@ -233,13 +230,7 @@ class Passing:
         return list(islice(self._rows, count))
 
     def reader(self) -> pa.RecordBatchReader:
-        """Its types are those of the first shard that answers."""
-        first = next(self._batches, None)
-        rest = self._batches if first is None else chain((first,), self._batches)
-        given = first.schema if first is not None else self._form.schema
-        if given is None:
-            given = pa.schema([pa.field(name, pa.null()) for name in self._names])
-        return typed_reader(self._product, self._names, given, rest)
+        return typed_reader(self._product, self._columns, self._batches)
 
     def _python(self, batch: pa.RecordBatch) -> Iterator[Row]:
         return rows_of(self._product, batch, types_of(batch.schema), self._time_zone)

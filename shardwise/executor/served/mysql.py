@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shardwise.catalog.model import Table
+from shardwise.catalog.model import Column
 from shardwise.catalog.types import Family, read_type
 from shardwise.errors import (
     BudgetExceeded,
@@ -91,6 +91,7 @@ class MySQL:
 
     dialect = "mysql"
     label = "MySQL"
+    text_type = "CHAR(255)"
 
     # -- what columns are ---------------------------------------------------------------------
 
@@ -152,13 +153,17 @@ class MySQL:
     def schema(self, columns: Sequence[StreamColumn]) -> pa.Schema:
         return pa.schema([pa.field(c.name, pa.binary() if _is_bytes(c) else pa.string()) for c in columns])
 
-    def empty(self, table: Table, *, hidden: Sequence[str] = ()) -> str:
-        columns = [StreamColumn(c.name, _declared(c.type), c.collation) for c in table.columns or ()]
-        columns += [StreamColumn(name, "VARCHAR(255)") for name in hidden]
+    def declared(self, column: Column) -> StreamColumn:
+        return StreamColumn(column.name, _declared(column.type), column.collation)
+
+    def empty(self, columns: Sequence[StreamColumn]) -> str:
         return self._select(columns, "'[]'", {}) if columns else "SELECT 1 WHERE FALSE"
 
     def identifier(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
+
+    def folded(self, name: str, *, is_quoted: bool) -> str:
+        return name
 
     # -- rows to the server -------------------------------------------------------------------
 
@@ -220,12 +225,16 @@ class MySQL:
         if type_.name in _DECIMALS:
             digits, _, scale = type_.arguments.partition(",")
             precision, decimals = int(digits or 10), int(scale or 0)
-            if precision <= 38:
-                return pa.decimal128(precision, decimals)
-            return pa.decimal256(min(precision, 76), decimals)
+            return pa.decimal128(min(precision, 38), decimals) if decimals <= 38 else pa.string()
         if type_.is_bytes or type_.name in ("BIT", "GEOMETRY"):
             return pa.binary()
         return pa.string()
+
+    def is_open(self, type_text: str) -> bool:
+        return False
+
+    def closed(self, type_text: str, cells: Sequence[pa.Array]) -> str:
+        return type_text
 
     def as_arrow(self, cells: pa.Array, type_text: str, type_: pa.DataType) -> pa.Array:
         return durations(cells) if pa.types.is_duration(type_) else cells.cast(type_)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from shardwise.catalog.model import Table
+from shardwise.catalog.model import Column
 from shardwise.catalog.postgres_types import LOOSE, is_own_collation
 from shardwise.errors import (
     BudgetExceeded,
@@ -30,7 +30,7 @@ from shardwise.errors import (
 )
 from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.served.encoding import array_elements
-from shardwise.executor.served.postgres_values import as_arrow, as_python, hexadecimal
+from shardwise.executor.served.postgres_values import as_arrow, as_python, closed, hexadecimal
 from shardwise.executor.served.product import Objection, Relation, StreamColumn
 
 _PARAMETER_BYTES_MAX: Final = 1 << 29
@@ -74,6 +74,7 @@ class Postgres:
 
     dialect = "postgres"
     label = "PostgreSQL"
+    text_type = "text"
 
     # -- what columns are ---------------------------------------------------------------------
 
@@ -128,18 +129,21 @@ class Postgres:
             [pa.field(c.name, pa.binary() if base_of(c.type) == "bytea" else pa.string()) for c in columns]
         )
 
-    def empty(self, table: Table, *, hidden: Sequence[str] = ()) -> str:
+    def declared(self, column: Column) -> StreamColumn:
+        return StreamColumn(column.name, _declared(column.type), column.collation)
+
+    def empty(self, columns: Sequence[StreamColumn]) -> str:
         items = []
-        for column in table.columns or ():
+        for column in columns:
             collated = f" COLLATE {self.identifier(column.collation)}" if column.collation else ""
-            items.append(
-                f"CAST(NULL AS {_declared(column.type)}){collated} AS {self.identifier(column.name)}"
-            )
-        items += [f"CAST(NULL AS text) AS {self.identifier(name)}" for name in hidden]
+            items.append(f"CAST(NULL AS {column.type}){collated} AS {self.identifier(column.name)}")
         return f"SELECT {', '.join(items)} WHERE FALSE"
 
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
+
+    def folded(self, name: str, *, is_quoted: bool) -> str:
+        return name if is_quoted else name.lower()
 
     # -- rows to the server -------------------------------------------------------------------
 
@@ -187,6 +191,12 @@ class Postgres:
                 return pa.decimal128(int(digits), int(scale or 0))
             return pa.string()
         return _ARROW.get(base, pa.string())
+
+    def is_open(self, type_text: str) -> bool:
+        return base_of(type_text) in ("numeric", "decimal") and "(" not in type_text
+
+    def closed(self, type_text: str, cells: Sequence[pa.Array]) -> str:
+        return closed(cells) or "text"
 
     def as_arrow(self, cells: pa.Array, type_text: str, type_: pa.DataType) -> pa.Array:
         return as_arrow(cells, type_)

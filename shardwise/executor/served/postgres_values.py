@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from psycopg.adapt import Transformer
 from psycopg.pq import Format
 
+_DIGITS_MAX = 38
+
 
 def as_python(cells: pa.Array, base: str, time_zone: str) -> Sequence[Any]:
     """`base` is the type's name without arguments; a type that psycopg does not know is a text to it."""
@@ -33,6 +35,22 @@ def as_arrow(cells: pa.Array, type_: pa.DataType) -> pa.Array:
     if pa.types.is_boolean(type_):
         return pc.equal(cells, "t")
     return cells.cast(type_)
+
+
+def closed(cells: Sequence[pa.Array]) -> str | None:
+    """A numeric type that holds all these numbers; None where one is none, infinite, or they are too long."""
+    whole = decimals = 1
+    for column in cells:
+        if pc.any(pc.match_substring_regex(column, "[^-0-9.]")).as_py():
+            return None
+        parts = pc.split_pattern(pc.replace_substring(column, "-", ""), ".").drop_null()
+        counts = pc.list_value_length(parts)
+        if len(parts):
+            whole = max(whole, pc.max(pc.utf8_length(pc.list_element(parts, 0))).as_py())
+            fractions = parts.filter(pc.equal(counts, 2))
+            if len(fractions):
+                decimals = max(decimals, pc.max(pc.utf8_length(pc.list_element(fractions, 1))).as_py())
+    return f"numeric({whole + decimals},{decimals})" if whole + decimals <= _DIGITS_MAX else None
 
 
 def hexadecimal(cells: pa.Array) -> pa.Array:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from shardwise.catalog.model import Table
+from shardwise.catalog.model import Column
 from shardwise.errors import Error
 from shardwise.executor.backends.base import Columns, SourceConnection
 
@@ -52,6 +52,8 @@ class Product(Protocol):
     dialect: str
     label: str
     """What messages call it."""
+    text_type: str
+    """A type for short texts, as CAST takes it."""
 
     def stream_columns(
         self, connection: SourceConnection, sql: str, params: Mapping[str, Any], names: Sequence[str]
@@ -77,8 +79,11 @@ class Product(Protocol):
     def is_collated_as(self, found: str, declared: str) -> bool:
         """Whether a column's collation is what the catalog says; of either "" where nothing is said."""
 
-    def empty(self, table: Table, *, hidden: Sequence[str] = ()) -> str:
-        """A query of a table's columns, with their types, that has no rows; `hidden` are further texts."""
+    def declared(self, column: Column) -> StreamColumn:
+        """A column by the type that the catalog says."""
+
+    def empty(self, columns: Sequence[StreamColumn]) -> str:
+        """A query of such columns that has no rows."""
 
     def relation(
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool
@@ -95,8 +100,17 @@ class Product(Protocol):
     def identifier(self, name: str) -> str:
         """A name, quoted."""
 
+    def folded(self, name: str, *, is_quoted: bool) -> str:
+        """A name in a text as the product reads it."""
+
     def arrow_type(self, type_text: str) -> pa.DataType:
         """What a result's column of that type is as Arrow."""
+
+    def is_open(self, type_text: str) -> bool:
+        """Whether a type does not say how many decimals its values have."""
+
+    def closed(self, type_text: str, cells: Sequence[pa.Array]) -> str:
+        """Such a type as one that says it and holds all these texts; a text's type if there is none."""
 
     def as_arrow(self, cells: pa.Array, type_text: str, type_: pa.DataType) -> pa.Array:
         """A column in text form as one of the type that `arrow_type` says."""

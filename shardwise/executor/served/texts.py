@@ -1,14 +1,16 @@
-"""A statement's text with other items of FROM in the place of its tables.
+"""A statement's text with other rows for its tables.
 
-    replaced("SELECT s.t.a FROM s.t", tree, …)  =>  SELECT `t`.a FROM (SELECT …) AS `t`
+    SELECT t.a FROM t          =>  WITH `t` AS (SELECT …) SELECT t.a FROM t
+    SELECT s.t.a FROM s.t      =>  WITH `shardwise_1` AS (SELECT …) SELECT `t`.a FROM `shardwise_1` AS `t`
 
 All else is as it was written, so that the server names columns as it would, and finds the same mistakes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -44,6 +46,12 @@ class Text:
             moved += len(edit.new) - (edit.end - edit.start)
         return position_of(self.original, at - moved, 1)
 
+    def as_written(self, name: str) -> str:
+        """A column's name, which is a piece of `sql`, as it would be of the original."""
+        for edit in self.edits:
+            name = name.replace(edit.new, self.original[edit.start : edit.end]) if edit.new else name
+        return name
+
     def find(self, text: str) -> Position | None:
         """Where the original has a text, if it is there once."""
         at = self.original.find(text) if text else -1
@@ -59,19 +67,26 @@ def position_of(sql: str, at: int, length: int) -> Position | None:
     return Position(before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1, max(1, length))
 
 
+Item = Callable[[exp.Table, bool], str | None]
+"""The name of the WITH item that stands for a table; None: it stays as it is. The flag says whether it may be
+the table's own."""
+
+
 def replaced(
-    sql: str, tree: exp.Expr, item: Callable[[exp.Table], str | None], identifier: Callable[[str], str]
+    sql: str, tree: exp.Expr, item: Item, identifier: Callable[[str], str], *, is_named: bool = True
 ) -> Text:
-    """`item` gives what stands for a table that is no WITH item in sight, None: it stays."""
+    """The text with other names for its tables, where they are other names; `is_named`: they need not be."""
     edits: list[Edit] = []
+    is_named = is_named and tree.args.get("with_") is None
     for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier) or (not table.db and _is_hidden(table)):
             continue
-        span, new = _span(table.args.get("db") or table.this, table.this), item(table)
-        if span is None or new is None:
+        name = item(table, is_named and not table.db)
+        span = _span(table.args.get("db") or table.this, table.this)
+        if span is None or name is None or (is_named and not table.db):
             continue
         alias = "" if table.args.get("alias") is not None else f" AS {identifier(table.name)}"
-        edits.append(Edit(*span, new + alias))
+        edits.append(Edit(*span, identifier(name) + alias))
     for column in tree.find_all(exp.Column):
         schema, of = column.args.get("db"), column.args.get("table")
         span = _span(schema, of) if schema is not None and of is not None else None
@@ -79,6 +94,24 @@ def replaced(
             edits.append(Edit(*span, identifier(of.name)))
     edits.sort()
     return Text("".join(_edited(sql, edits)), tuple(edits), sql)
+
+
+_WITH = re.compile(r"\s*WITH\b(\s+RECURSIVE\b)?", re.IGNORECASE)
+
+
+def with_items(text: Text, items: Mapping[str, str], identifier: Callable[[str], str]) -> Text:
+    """The text after WITH items, or among its own; `items` are queries by name, each after those it reads."""
+    if not items:
+        return text
+    listed = ", ".join(f"{identifier(name)} AS ({query})" for name, query in items.items())
+    found = _WITH.match(text.sql)
+    if found is None:
+        return replace(
+            text, sql=f"WITH {listed} {text.sql}", edits=(Edit(0, 0, f"WITH {listed} "), *text.edits)
+        )
+    at = found.end()
+    new = f" {listed},"
+    return replace(text, sql=text.sql[:at] + new + text.sql[at:], edits=(Edit(at, at, new), *text.edits))
 
 
 def _edited(sql: str, edits: list[Edit]) -> Iterator[str]:

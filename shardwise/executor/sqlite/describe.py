@@ -114,6 +114,10 @@ class SQLiteDescriber:
                     self._described.popitem(last=False)
             return found
 
+    def local(self, name: str, data: Any) -> Columns:
+        """The columns of a registered table."""
+        return self.describe(f"SELECT * FROM {lite.identifier(name)}", (), {name: data})
+
     def stream(
         self, fragment: Fragment, *, passes: bool = False
     ) -> tuple[None, tuple[tuple[str, Shape], ...]]:
