@@ -171,6 +171,8 @@ class _Statement:
             for name in merge.inputs
         }
         self._streams = [stream for stream, _ in streams.values()]
+        if columns is None and merge.passes is not None:  # of a subquery that runs first nobody knew them
+            columns = self._environment.describer.columns_of(fragments[merge.passes])
         return self._environment.merge.start(merge, streams, self._locals, self._options, columns)
 
     def _stream(self, fragment: Fragment, fetcher: Fetcher, *, passes: bool) -> tuple[Stream, Any]:

@@ -42,6 +42,7 @@ from shardwise.plan.nodes import (
     Values,
     Window,
 )
+from shardwise.plan.sql.text import text_of
 from shardwise.plan.tree import column_id, plan_of
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -249,6 +250,8 @@ def expression_text(
         dialect = "duckdb"  # sqlglot's printer for SQLite translates more than it writes
 
     def write(part: exp.Expr) -> str:
+        if dialect in ("mysql", "postgres"):
+            return text_of(swapped(part), dialect)
         return swapped(part).sql(dialect=dialect, normalize_functions="lower", comments=False)
 
     def swapped(part: exp.Expr) -> exp.Expr:

@@ -48,7 +48,6 @@ from shardwise.planner.distribution import Analysis, At, Distribution, Merged, S
 from shardwise.planner.equivalence import equalities
 from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.run_first import travels
 
 _SELECTIVE = 2
 _UNKNOWN = "keys of the other side"
@@ -170,12 +169,10 @@ def _condition(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) ->
     bound = ctx.firsts.bound.get(early.name)
     if bound is None:
         return _in_keys(theirs, early.name)
-    if bound.rows is None or not travels(bound):
+    if bound.rows is None or not ctx.early.travels(bound):
         return None
     keys = [row[0] for row in bound.rows if row[0] is not None]
     if not keys:
         return exp.false()
     parameter = ctx.parameters.bind_value(early.name, keys)
-    of_type = exp.DataType.build(f"{bound.types[0]}[]", dialect="duckdb", udt=True)
-    unnested = exp.Anonymous(this="unnest", expressions=[exp.Cast(this=parameter, to=of_type)])
-    return exp.In(this=column(theirs), query=exp.Subquery(this=exp.Select(expressions=[unnested])))
+    return ctx.early.is_among(column(theirs), parameter, bound.types[0])

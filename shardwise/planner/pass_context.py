@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.catalog.model import Catalog
 from shardwise.plan.nodes import ColumnId, Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.tree import walk
 from shardwise.planner.agreement import Known
 from shardwise.planner.bind.names import Names
+from shardwise.planner.dialects import Dialect, query_dialect
 from shardwise.planner.distribution import Analysis
+from shardwise.planner.early_values import EarlyValues
 from shardwise.planner.firsts import Firsts
 from shardwise.planner.parameters import Parameters
 
@@ -34,6 +37,16 @@ class PlanContext:
     def analysis(self) -> Analysis:
         """Distributions of the statement's nodes."""
         return Analysis(self.catalog, self.types, self.known)
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The query's."""
+        return query_dialect(self.catalog.dialect)
+
+    @property
+    def early(self) -> EarlyValues:
+        """How what ran first stands in the statement."""
+        return self.dialect.early
 
     @property
     def known(self) -> Known:

@@ -15,9 +15,6 @@ is the same in the planning before and after they are known.
 
 from __future__ import annotations
 
-import re
-from datetime import date
-
 from sqlglot import exp
 
 from shardwise.plan.nodes import Filter, Join, Limit, Local, Node, Project, Scan
@@ -44,7 +41,7 @@ def run_first(plan: Node, ctx: PlanContext) -> Node:
     def change(node: Node) -> Node:
         node = map_inputs(node, change)
         if isinstance(node, Filter | Join | Project) and subplans(node):
-            waiting = [p for p in subplans(node) if _should_run_first(node, p, analysis)]
+            waiting = [p for p in subplans(node) if _should_run_first(node, p, analysis, ctx)]
             if waiting:
                 return map_expressions(node, lambda e: _with_values(e, waiting, ctx))
         return node
@@ -52,7 +49,7 @@ def run_first(plan: Node, ctx: PlanContext) -> Node:
     return change(plan)
 
 
-def _should_run_first(node: Node, plan: Node, analysis: Analysis) -> bool:
+def _should_run_first(node: Node, plan: Node, analysis: Analysis, ctx: PlanContext) -> bool:
     below = [analysis.of(n) for n in node.inputs]
     spread = any(isinstance(d, Split) and not d.is_one for d in below)
     if (
@@ -60,10 +57,14 @@ def _should_run_first(node: Node, plan: Node, analysis: Analysis) -> bool:
         or free_columns(plan)
         or names_read(plan)
         or not any(isinstance(n, Scan | Local) for n in walk(plan))
-        or any(o.collation is not None for n in walk(plan) for o in n.outputs)
+        or not (ctx.dialect.carries_collations or _is_binary(plan))
     ):
         return False
     return not stays(node, plan, analysis)
+
+
+def _is_binary(plan: Node) -> bool:
+    return all(o.collation is None for n in walk(plan) for o in n.outputs)
 
 
 def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.Expr:
@@ -80,7 +81,7 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:
             return _placeholder(part, early)
-        if bound.rows is None or (use != "exists" and not travels(bound)):
+        if bound.rows is None or (use != "exists" and not ctx.early.travels(bound)):
             return part
         return _value(part, early, bound, ctx)
 
@@ -88,20 +89,6 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
     before = len(ctx.firsts.found)
     after = expr.copy().transform(swap)
     return expr if len(ctx.firsts.found) == before else after
-
-
-def travels(bound: Bound) -> bool:
-    """Whether the first column's values are the same after they were Python objects.
-
-    A month is no thirty days, nanoseconds are cut, and an infinite date is 9999-12-31.
-    """
-    if re.search(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[", bound.types[0], re.IGNORECASE):
-        return False
-    days = (row[0] for row in bound.rows or () if isinstance(row[0], date))
-    return not any((day.year, day.month, day.day) in _EXTREME_DAYS for day in days)
-
-
-_EXTREME_DAYS = {(9999, 12, 31), (1, 1, 1)}
 
 
 def _use(part: exp.Expr) -> tuple[Use, Node | None]:
@@ -146,5 +133,4 @@ def _hashable(rows: object) -> bool:
 
 def _constant(name: str, value: object, type_text: str, ctx: PlanContext) -> exp.Expr:
     """The value as a parameter, of the type that the subquery gave it."""
-    parameter = ctx.parameters.bind_value(name, value)
-    return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect="duckdb", udt=True))
+    return ctx.early.value(ctx.parameters.bind_value(name, value), type_text)

@@ -444,6 +444,7 @@ _PRINTERS: dict[type, Callable[[Any], str]] = {
     exp.BitString: lambda node: f"b'{node.name}'",
     exp.Null: lambda _: "NULL",
     exp.Boolean: lambda node: "TRUE" if node.this else "FALSE",
+    exp.Var: lambda node: node.name,
     exp.Placeholder: _parameter,
     exp.Parameter: _parameter,
     exp.Paren: lambda node: f"({_t(node.this)})",

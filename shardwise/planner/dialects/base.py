@@ -18,6 +18,7 @@ from shardwise.plan.nodes import Node
 from shardwise.plan.run import Shape
 from shardwise.planner.aggregates import Combined
 from shardwise.planner.dialects.duckdb_names import name_of
+from shardwise.planner.early_values import DUCKDB_VALUES, EarlyValues
 from shardwise.planner.families import TypeOf
 from shardwise.planner.literals import Constant, Typed
 
@@ -88,7 +89,7 @@ class Dialect:
     fragment's columns where the merge is SQLite. `name_of` is the name of a select item that has no alias.
     `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
     are the same to a sharding. `carries_collations`: the merge compares a fragment's columns as the shards
-    do, computed ones too. `has_semi_join`: the dialect has a word for it.
+    do, computed ones too. `has_semi_join`: the dialect has a word for it. `early` are values that ran first.
     """
 
     name: str
@@ -114,3 +115,4 @@ class Dialect:
     collation: Callable[[Column], str | None] = _declared
     carries_collations: bool = False
     has_semi_join: bool = False
+    early: EarlyValues = DUCKDB_VALUES

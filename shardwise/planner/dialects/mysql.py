@@ -28,6 +28,7 @@ from shardwise.planner.dialects.mysql_words import (
     WINDOWS,
 )
 from shardwise.planner.dialects.views import expanded
+from shardwise.planner.early_values import MYSQL_VALUES
 from shardwise.planner.positions import position_of
 
 _KNOWN: Final = SCALARS | CLOCKS | VOLATILE | AGGREGATES | WINDOWS
@@ -185,5 +186,5 @@ MYSQL = Dialect(
     readable=as_sqlite_reads_it,
     collation=collation,
     carries_collations=True,
-    off=frozenset({"run_first", "keys_first", "order_joins"}),
+    early=MYSQL_VALUES,
 )

@@ -36,6 +36,7 @@ from shardwise.planner.dialects.postgres_words import (
     WINDOWS,
 )
 from shardwise.planner.dialects.views import expanded
+from shardwise.planner.early_values import POSTGRES_VALUES
 from shardwise.planner.positions import position_of
 
 _CALLABLE: Final = (
@@ -283,5 +284,5 @@ POSTGRES = Dialect(
     filters_whole=True,
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
-    off=frozenset({"run_first", "keys_first", "order_joins"}),
+    early=POSTGRES_VALUES,
 )

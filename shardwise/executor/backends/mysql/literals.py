@@ -30,7 +30,7 @@ def literals(zone: str) -> Callable[[Any], str]:
         if isinstance(value, datetime):
             return _moment(value, zone)
         if isinstance(value, list | tuple):
-            return f"({', '.join(map(literal, value))})" if value else "(NULL)"
+            return ", ".join(map(literal, value)) or "NULL"
         for kind, write in _WRITE.items():
             if isinstance(value, kind):
                 return write(value)

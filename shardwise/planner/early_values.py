@@ -1,0 +1,102 @@
+"""What ran first as values in the rest of the statement: which travel, and how they stand there.
+
+A value was a Python object between the subquery that gave it and the statement that gets it. It travels where
+it is the same afterwards, and compares as before: its type is written beside it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Final, Protocol
+
+from sqlglot import exp
+
+from shardwise.catalog.types import Family, read_type
+from shardwise.plan.run import Bound
+
+
+class EarlyValues(Protocol):
+    """Of one query dialect. `type_text` is a type as `Bound.types` has it."""
+
+    def travels(self, bound: Bound) -> bool:
+        """Whether the first column's values are the same after they were Python objects."""
+
+    def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
+        """A parameter that is bound to one value, as a value of its type."""
+
+    def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
+        """Whether a column's value is in a parameter that is bound to a list; no NULL is."""
+
+
+class DuckDBValues:
+    """A month is no thirty days, nanoseconds are cut, and an infinite date is 9999-12-31."""
+
+    def travels(self, bound: Bound) -> bool:
+        if re.search(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[", bound.types[0], re.IGNORECASE):
+            return False
+        days = (row[0] for row in bound.rows or () if isinstance(row[0], date))
+        return not any((day.year, day.month, day.day) in _EXTREME_DAYS for day in days)
+
+    def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
+        return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect="duckdb", udt=True))
+
+    def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
+        of_type = exp.DataType.build(f"{type_text}[]", dialect="duckdb", udt=True)
+        unnested = exp.Anonymous(this="unnest", expressions=[exp.Cast(this=keys, to=of_type)])
+        return exp.In(this=column, query=exp.Subquery(this=exp.Select(expressions=[unnested])))
+
+
+_EXTREME_DAYS: Final = {(9999, 12, 31), (1, 1, 1)}
+
+
+class ServerValues:
+    """Numbers, dates and times of a server's dialect. Texts stay, for they have a collation.
+
+    A date that the driver has no object for, such as 0000-00-00 or infinity, does not travel.
+    """
+
+    def __init__(self, dialect: str, excluded: frozenset[str]) -> None:
+        self._dialect = dialect
+        self._excluded = excluded
+
+    def travels(self, bound: Bound) -> bool:
+        found = read_type(bound.types[0], self._dialect)
+        if found is None or found.name in self._excluded:
+            return False
+        kinds = _KINDS.get(found.family)
+        return kinds is not None and all(_is_one_of(row[0], kinds) for row in bound.rows or ())
+
+    def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
+        return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect=self._dialect, udt=True))
+
+    def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
+        if self._dialect == "mysql":  # a list is written as its members
+            return exp.In(this=column, expressions=[keys])
+        of_type = exp.DataType.build(f"{type_text}[]", dialect=self._dialect, udt=True)
+        members = exp.Paren(this=exp.Cast(this=keys, to=of_type))
+        return exp.EQ(this=column, expression=exp.Any(this=members))
+
+
+_KINDS: Final[dict[Family, tuple[type, ...]]] = {
+    Family.INT: (int,),
+    Family.DECIMAL: (Decimal, int),
+    Family.FLOAT: (float,),
+    Family.DATE: (date,),
+    Family.TIMESTAMP: (datetime,),
+}
+
+
+def _is_one_of(value: object, kinds: tuple[type, ...]) -> bool:
+    if isinstance(value, float):
+        return float in kinds and math.isfinite(value)
+    if isinstance(value, Decimal):
+        return Decimal in kinds and value.is_finite()
+    return value is None or type(value) in kinds
+
+
+DUCKDB_VALUES: Final = DuckDBValues()
+MYSQL_VALUES: Final = ServerValues("mysql", frozenset({"YEAR", "FLOAT"}))
+POSTGRES_VALUES: Final = ServerValues("postgres", frozenset({"REAL", "FLOAT4", "MONEY"}))
