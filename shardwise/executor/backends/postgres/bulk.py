@@ -15,6 +15,7 @@ from pyarrow import csv
 
 from shardwise.executor.backends.postgres.kinds import BYTEA, Reading
 from shardwise.executor.backends.postgres.session import Field, Session
+from shardwise.executor.cells import Misfit
 
 _BYTES = 8 << 20
 _PARSE = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
@@ -44,7 +45,7 @@ def typed(session: Session, sql: str, columns: Sequence[Reading], batch_rows: in
             try:
                 table = _read(lines, names, types)
                 arrays = [c.finish(a) for c, a in zip(columns, _arrays(table), strict=True)]
-            except pa.ArrowInvalid:  # a value that does not fit: the slow way names it
+            except (pa.ArrowInvalid, Misfit):  # a value that does not fit: the slow way names it
                 table = _read(lines, names, dict.fromkeys(names, pa.string()))
                 arrays = [c.array(a.to_pylist()) for c, a in zip(columns, _arrays(table), strict=True)]
             yield from _cut(pa.RecordBatch.from_arrays(arrays, schema=schema), batch_rows)

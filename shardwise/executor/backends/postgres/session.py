@@ -30,10 +30,14 @@ from shardwise.executor.backends.postgres.errors import Lost
 from shardwise.executor.backends.postgres.settings import Settings
 
 _T = TypeVar("_T")
+_SERVERS_OWN = ("", "SYSTEM")
+"""What stands for the session's zone as the server has it."""
 _GRACE_S = 3.0
 """How long a statement that was cancelled may take to end."""
 _AGAIN_S = 0.3
 _PREPARED_MAX = 64
+_KEPT_MAX = 65_536
+"""How long a statement may be to be kept: one with rows in it comes once."""
 _CHUNK_ROWS = 1024
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
@@ -87,7 +91,7 @@ class Session:
     def begin(self, time_zone: str) -> str:
         """Begins a read-only transaction of one snapshot; gives what is another once anything was written."""
         zone = ""
-        if time_zone and time_zone != self.time_zone:
+        if time_zone not in (self.time_zone, *_SERVERS_OWN):
             zone = f"SET LOCAL TimeZone = '{_plain(time_zone)}'; "
         results = self.simple(
             f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {zone}"
@@ -146,11 +150,7 @@ class Session:
         if found is not None:
             self._prepared.move_to_end(key)
             return found
-        while len(self._prepared) >= _PREPARED_MAX:
-            _, old = self._prepared.popitem(last=False)
-            self.simple(f"DEALLOCATE {old.name.decode()}")
-        self._made += 1
-        name = f"shardwise_{self._made}".encode()
+        name = self._next_name() if len(sql) <= _KEPT_MAX else b""
         self._ask()
         try:
             self.pgconn.send_prepare(name, sql.encode(), oids)
@@ -165,8 +165,17 @@ class Session:
             Field((result.fname(i) or b"").decode(), result.ftype(i), result.fmod(i))
             for i in range(result.nfields)
         ]
-        made = self._prepared[key] = Prepared(name, tuple(fields))
+        made = Prepared(name, tuple(fields))
+        if name:
+            self._prepared[key] = made
         return made
+
+    def _next_name(self) -> bytes:
+        while len(self._prepared) >= _PREPARED_MAX:
+            _, old = self._prepared.popitem(last=False)
+            self.simple(f"DEALLOCATE {old.name.decode()}")
+        self._made += 1
+        return f"shardwise_{self._made}".encode()
 
     def forget(self) -> None:
         """Has statements parsed anew: tables are others now."""

@@ -40,7 +40,9 @@ _SSL = {
 }
 _MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _SECONDS = {"connect_timeout_s": 10.0, "read_timeout_s": 30.0, "statement_timeout_s": 0.0, "idle_s": 300.0}
-_OTHERS = ("ssl", "search_path", "idle_max", "open_max", "application_name")
+_OTHERS = ("ssl", "search_path", "idle_max", "application_name", "open_max", "dialect", "version")
+_SWITCH = {"verify": "verify-full", "unverified": "require", "off": "disable"}
+"""What `ssl` may say, as of a MySQL source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +117,11 @@ def _driver(
 def _ssl(location: Location, address: Address) -> dict[str, str]:
     given = {_SSL[name]: value for name, value in address.options.items() if name in _SSL}
     switch = address.options.get("ssl")
-    if switch not in (None, "on", "off", "true", "false"):
-        raise _no_value(location, "ssl", "on or off")
-    if switch in ("off", "false"):
-        given.setdefault("sslmode", "disable")
-    is_verified = switch is not None or bool(given) or not address.is_loopback
+    if switch is not None:
+        if switch not in _SWITCH:
+            raise _no_value(location, "ssl", f"one of {', '.join(_SWITCH)}")
+        given.setdefault("sslmode", _SWITCH[switch])
+    is_verified = bool(given) or not address.is_loopback
     mode = given.setdefault("sslmode", "verify-full" if is_verified else "prefer")
     if mode not in _MODES:
         raise _no_value(location, "sslmode", f"one of {', '.join(_MODES)}")
