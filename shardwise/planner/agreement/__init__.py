@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from shardwise.plan.nodes import Gather, Keep, Node, Scan
 from shardwise.planner.agreement.known import BOUND, ENCODED, KEYS, Agreed, Disagreement, Known
-from shardwise.planner.agreement.sqlite.tree import agree as _agree_on_sqlite
+from shardwise.planner.agreement.sqlite.tree import SQLiteTree
 
 __all__ = ["BOUND", "ENCODED", "KEYS", "Agreed", "Disagreement", "Known", "agree", "product"]
 
@@ -27,7 +27,7 @@ _PRODUCTS = {"sqlite": "SQLite", "mysql": "MySQL", "postgres": "PostgreSQL", "du
 def agree(node: Node, dialect: str, known: Known) -> Agreed | Disagreement:
     """The tree as a source of `dialect` is to compute it, or the first thing it would not compute alike."""
     if dialect == "sqlite":
-        return _agree_on_sqlite(node, known)
+        return SQLiteTree(known).agree(node)
     if dialect in SERVERS and _is_plain(node):
         return Agreed(node, (False,) * len(node.outputs))
     return Disagreement(node, f"nothing is known of what {product(dialect)} computes alike")

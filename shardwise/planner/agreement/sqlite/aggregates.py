@@ -15,11 +15,12 @@ from typing import Final
 from sqlglot import exp
 
 from shardwise.planner.aggregate_sql import Call, take_apart
+from shardwise.planner.agreement.forms import NotAgreed
+from shardwise.planner.agreement.make import both, call, case, integer, is_null, string
 from shardwise.planner.agreement.sqlite.conditions import condition
-from shardwise.planner.agreement.sqlite.expressions import NotAgreed, Writer
-from shardwise.planner.agreement.sqlite.make import both, call, case, integer, is_null, string
-from shardwise.planner.agreement.sqlite.types import BIGINT, BOOL, DOUBLE, Family, Type
 from shardwise.planner.agreement.sqlite.values import FUNCTION
+from shardwise.planner.agreement.types import BIGINT, BOOL, DOUBLE, Family, Type
+from shardwise.planner.agreement.writer import Writer
 from shardwise.planner.functions import is_volatile
 
 _SMALL_DIGITS: Final = 10

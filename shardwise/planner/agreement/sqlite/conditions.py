@@ -17,11 +17,15 @@ from sqlglot import exp
 
 from shardwise.plan.nodes import ColumnId
 from shardwise.plan.tree import bare
+from shardwise.planner.agreement.forms import Form, NotAgreed, Raw
 from shardwise.planner.agreement.known import BOUND
+from shardwise.planner.agreement.make import both, either, integer, string, whole_of
 from shardwise.planner.agreement.sqlite import patterns
-from shardwise.planner.agreement.sqlite.expressions import (
+from shardwise.planner.agreement.sqlite.make import binary
+from shardwise.planner.agreement.sqlite.values import check, value
+from shardwise.planner.agreement.types import BIGINT, Family, Type
+from shardwise.planner.agreement.writer import (
     USES,
-    NotAgreed,
     Writer,
     in_plan,
     is_understood,
@@ -29,9 +33,6 @@ from shardwise.planner.agreement.sqlite.expressions import (
     member,
     same_kinds,
 )
-from shardwise.planner.agreement.sqlite.make import binary, both, either, integer, string, whole_of
-from shardwise.planner.agreement.sqlite.types import BIGINT, Family, Type
-from shardwise.planner.agreement.sqlite.values import Form, Raw, check, value
 from shardwise.planner.literals import Kind, Typed
 
 _AS_HELD: Final = frozenset((Family.INT, Family.TEXT, Family.DATE, Family.DOUBLE))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from shardwise.planner.agreement.sqlite.make import both, call, case, integer, is_null
+from shardwise.planner.agreement.make import both, call, case, integer, is_null
 
 _PARTS_MAX = 4
 """With each part between two % the text of the condition doubles."""

@@ -1,34 +1,19 @@
-"""Plan nodes as SQLite is to compute them: the same tree, its expressions written by the table.
-
-A column keeps its identity where its node passes it on. Where whole rows are compared (DISTINCT, UNION) all
-columns are made canonical first, under new identities; `Done.forms` says under which each is read.
-
-    Distinct                    Distinct
-    └─ Scan u: name       =>    └─ Project u:values: name = (the value of u.name)
-                                   └─ Scan u: name
-"""
+"""Plan nodes as SQLite is to compute them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection
+from typing import ClassVar
 
 from sqlglot import exp
 
 from shardwise.catalog.types import Family as CatalogFamily
 from shardwise.catalog.types import type_family
 from shardwise.plan.nodes import (
-    Aggregate,
     ColumnId,
-    Distinct,
-    Empty,
-    Fence,
     Filter,
-    Gather,
     Item,
     Join,
-    Keep,
     Limit,
     Node,
     Output,
@@ -39,304 +24,71 @@ from shardwise.plan.nodes import (
     SortKey,
 )
 from shardwise.plan.partitions import HIDDEN
-from shardwise.plan.tree import bare, column, columns_in, free_columns, replace_columns, subplan
-from shardwise.planner.agreement.known import Agreed, Disagreement, Known
+from shardwise.plan.tree import column, columns_in, replace_columns, subplan
+from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed, Raw
+from shardwise.planner.agreement.known import Agreed
 from shardwise.planner.agreement.sqlite.aggregates import aggregate
 from shardwise.planner.agreement.sqlite.conditions import condition
-from shardwise.planner.agreement.sqlite.expressions import Forms, NotAgreed, Writer
-from shardwise.planner.agreement.sqlite.types import TEXT, Family, Type, common, type_of
-from shardwise.planner.agreement.sqlite.values import Form, Raw, as_text, encoded, value
+from shardwise.planner.agreement.sqlite.expressions import SQLiteWriter
+from shardwise.planner.agreement.sqlite.values import as_text, encoded
+from shardwise.planner.agreement.tree import Tree, only
+from shardwise.planner.agreement.types import TEXT, Family, Type, type_of
+from shardwise.planner.agreement.writer import Writer
 from shardwise.planner.equivalence import is_binary
-from shardwise.planner.functions import is_constant
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A tree for SQLite; `forms` are those of the columns that the tree asked for gives, in order."""
+class SQLiteTree(Tree):
+    """Values are canonical once they are computed with; DECIMALs leave as text."""
 
-    node: Node
-    forms: dict[ColumnId, Form]
-
-
-def agree(node: Node, known: Known) -> Agreed | Disagreement:
-    """The tree in SQLite's expressions, or what SQLite would compute otherwise."""
-    try:
-        return _finished(_Tree(known).of(node, {}))
-    except NotAgreed as no:
-        return Disagreement(no.what, no.why)
-
-
-@dataclass
-class _Tree:
-    """Writes the nodes of one statement, each once for the same outer columns and the same parameters."""
-
-    known: Known
-
-    def of(self, node: Node, outer: Forms) -> Done:
-        rule = _RULES.get(type(node))
-        if rule is None:
-            raise NotAgreed(node, "does not compute it here")
-        mine = {id: outer[id] for id in free_columns(node) if id in outer}
-        values = self.known.values
-        kept: tuple[Forms, object, Done | NotAgreed] | None = node.__dict__.get("_on_sqlite")
-        if kept is not None and kept[0] == mine and kept[1] is values:
-            found = kept[2]
-        else:
-            try:
-                found = rule(self, node, mine)
-            except NotAgreed as no:
-                found = no
-            node.__dict__["_on_sqlite"] = mine, values, found
-        if isinstance(found, NotAgreed):
-            raise found
-        return found
+    product: ClassVar = "_on_sqlite"
 
     def writer(self, forms: Forms) -> Writer:
-        return Writer(self.known, forms, self.of)
+        return SQLiteWriter(self, forms)
 
+    def column_of(self, scan: Scan, output: Output) -> Form:
+        name = output.id.name
+        if name in HIDDEN:
+            return Form(output.id, TEXT)
+        type_ = type_of(output.type) if is_binary(output.collation) else None
+        declared = next((c for c in scan.table.columns or () if c.name == name), None)
+        stored: str | None = None
+        if declared is not None and declared.stored is not None:
+            is_day = type_family(output.type or "", "duckdb") is CatalogFamily.DATE
+            stored = f"{'DATE' if is_day else 'TIMESTAMP'} {declared.stored}"
+        return Form(output.id, type_, Raw(scan.table.full_name, name, stored))
 
-# ------------------------------------------------------------------ nodes
+    def condition(self, writer: Writer, expr: exp.Expr, kept: Collection[ColumnId] = ()) -> exp.Expr:
+        return condition(writer, expr, kept)
 
+    def join(self, node: Join, left: Done, right: Done, writer: Writer) -> Done:
+        """RIGHT as LEFT of the exchanged sides, SEMI and ANTI as EXISTS: SQLite before 3.39 has no other
+        way."""
+        forms = {**left.forms, **right.forms}
+        if node.kind in ("semi", "anti"):
+            on = tuple(condition(writer, c, left.forms) for c in node.on)
+            inner = Filter(input=right.node, conjuncts=on) if on else right.node
+            exists: exp.Expr = exp.Exists(this=subplan(self.any_row(Done(inner, right.forms))))
+            if node.kind == "anti":
+                exists = exp.Not(this=exists)
+            return Done(Filter(input=left.node, conjuncts=(exists,)), left.forms)
+        if node.kind in ("inner", "cross"):
+            on = tuple(condition(writer, c) for c in node.on)
+            return Done(node.but(left=left.node, right=right.node, on=on), forms)
+        kept, other = (right, left) if node.kind == "right" else (left, right)
+        on = tuple(condition(writer, c, kept.forms) for c in node.on)
+        joined = Join(kind="left", left=kept.node, right=other.node, on=on)
+        return Done(only(joined, forms.values()) if node.kind == "right" else joined, forms)
 
-def _scan(tree: _Tree, node: Scan, outer: Forms) -> Done:
-    return Done(node, {output.id: _of_column(node, output) for output in node.columns})
+    def aggregate(self, writer: Writer, expr: exp.Expr) -> tuple[exp.Expr, Type | None]:
+        return aggregate(writer, expr)
 
+    def has_set_operation(self, node: SetOp) -> bool:
+        return not node.all or node.kind == "union"
 
-def _of_column(scan: Scan, output: Output) -> Form:
-    name = output.id.name
-    if name in HIDDEN:
-        return Form(output.id, TEXT)
-    type_ = type_of(output.type) if is_binary(output.collation) else None
-    declared = next((c for c in scan.table.columns or () if c.name == name), None)
-    stored = declared.stored if declared is not None else None
-    if stored is not None:
-        is_day = type_family(output.type or "", "duckdb") is CatalogFamily.DATE
-        held = f"{'DATE' if is_day else 'TIMESTAMP'} {stored}"
-    else:
-        held = None
-    return Form(output.id, type_, Raw(scan.table.full_name, name, held))
-
-
-def _empty(tree: _Tree, node: Empty, outer: Forms) -> Done:
-    return Done(node, {o.id: Form(o.id, type_of(o.type)) for o in node.columns})
-
-
-def _keep(tree: _Tree, node: Keep, outer: Forms) -> Done:
-    below = tree.of(node.input, outer)
-    forms = {output.id: below.forms[output.id] for output in node.columns}
-    return Done(_only(below.node, forms.values()), forms)
-
-
-def _only(node: Node, forms: Iterable[Form]) -> Node:
-    """The columns of these forms, in their order."""
-    wanted = [form.id for form in forms]
-    if [output.id for output in node.outputs] == wanted:
-        return node
-    by_id = {output.id: output for output in node.outputs}
-    return Keep(input=node, columns=tuple(by_id[id] for id in wanted))
-
-
-def _gather(tree: _Tree, node: Gather, outer: Forms) -> Done:
-    """What is above a fragment is asked about as if it were put into it."""
-    return tree.of(node.input, outer)
-
-
-def _filter(tree: _Tree, node: Filter, outer: Forms) -> Done:
-    if is_one_row(node.input):
-        raise NotAgreed(node, "has no HAVING without GROUP BY")
-    below = tree.of(node.input, outer)
-    writer = tree.writer({**outer, **below.forms})
-    conjuncts = tuple(condition(writer, conjunct) for conjunct in node.conjuncts)
-    return Done(node.but(input=below.node, conjuncts=conjuncts), below.forms)
-
-
-def _fence(tree: _Tree, node: Fence, outer: Forms) -> Done:
-    """SQLite moves no condition into a subquery with a LIMIT."""
-    below = tree.of(node.input, outer)
-    return Done(node.but(input=below.node), below.forms)
-
-
-def _project(tree: _Tree, node: Project, outer: Forms) -> Done:
-    below = tree.of(node.input, outer)
-    writer = tree.writer({**outer, **below.forms})
-    items, forms = [], {}
-    for item in node.items:
-        id = ColumnId(node.rel, item.name)
-        form = writer.form_of(item.expr) if isinstance(item.expr, exp.Column) else None
-        if form is not None and isinstance(item.expr, exp.Column):
-            items.append(item._replace(expr=writer.column(item.expr)))
-            forms[id] = Form(id, form.type, form.raw, form.is_encoded)
-            continue
-        written, type_ = writer.value(item.expr)
-        items.append(item._replace(expr=written))
-        forms[id] = Form(id, type_)
-    return Done(node.but(input=below.node, items=tuple(items)), forms)
-
-
-def _join(tree: _Tree, node: Join, outer: Forms) -> Done:
-    """RIGHT as LEFT of the exchanged sides, SEMI and ANTI as EXISTS: SQLite before 3.39 has no other way."""
-    if node.lateral or node.kind not in ("inner", "cross", "left", "right", "semi", "anti"):
-        raise NotAgreed(node, "has no join of this kind")
-    left, right = tree.of(node.left, outer), tree.of(node.right, outer)
-    writer = tree.writer({**outer, **left.forms, **right.forms})
-    forms = {**left.forms, **right.forms}
-    if node.kind in ("semi", "anti"):
-        on = tuple(condition(writer, c, left.forms) for c in node.on)
-        inner = Filter(input=right.node, conjuncts=on) if on else right.node
-        exists: exp.Expr = exp.Exists(this=subplan(any_row(Done(inner, right.forms))))
-        if node.kind == "anti":
-            exists = exp.Not(this=exists)
-        return Done(Filter(input=left.node, conjuncts=(exists,)), left.forms)
-    if node.kind in ("inner", "cross"):
-        on = tuple(condition(writer, c) for c in node.on)
-        return Done(node.but(left=left.node, right=right.node, on=on), forms)
-    kept, other = (right, left) if node.kind == "right" else (left, right)
-    on = tuple(condition(writer, c, kept.forms) for c in node.on)
-    joined = Join(kind="left", left=kept.node, right=other.node, on=on)
-    return Done(_only(joined, forms.values()) if node.kind == "right" else joined, forms)
-
-
-def _aggregate(tree: _Tree, node: Aggregate, outer: Forms) -> Done:
-    if node.sets is not None:
-        raise NotAgreed(node, "has no grouping sets")
-    below = tree.of(node.input, outer)
-    writer = tree.writer({**outer, **below.forms})
-    forms: dict[ColumnId, Form] = {}
-    keys, calls = [], []
-    for item in node.keys:
-        if is_constant(item.expr):
-            raise NotAgreed(item.expr, "takes a constant in GROUP BY otherwise")
-        written, type_ = writer.value(item.expr)
-        keys.append(item._replace(expr=written))
-        forms[ColumnId(node.rel, item.name)] = Form(ColumnId(node.rel, item.name), type_)
-    for item in node.calls:
-        made, of_call = aggregate(writer, item.expr)
-        calls.append(item._replace(expr=made))
-        id = ColumnId(node.rel, item.name)
-        forms[id] = Form(id, of_call, is_encoded=of_call is None)
-    return Done(node.but(input=below.node, keys=tuple(keys), calls=tuple(calls)), forms)
-
-
-def _distinct(tree: _Tree, node: Distinct, outer: Forms) -> Done:
-    if node.on is not None:
-        raise NotAgreed(node, "has no DISTINCT ON")
-    below = canonical(tree.of(node.input, outer), node)
-    return Done(Distinct(input=below.node), below.forms)
-
-
-def canonical(done: Done, where: Node) -> Done:
-    """All columns in their canonical form: two rows are the same if they are."""
-    items: list[Item] = []
-    forms: dict[ColumnId, Form] = {}
-    ids = [form.id for form in done.forms.values()]
-    is_done = len(set(ids)) == len(ids) and ids == [output.id for output in done.node.outputs]
-    rel = f"{ids[0].rel}:values" if ids else ""
-    for position, (id, form) in enumerate(done.forms.items()):
-        if form.type is None:
-            raise NotAgreed(where, "does not compare all of these columns as DuckDB does")
-        new = ColumnId(rel, f"{position}" if is_taken(form.id.name, items) else form.id.name)
-        items.append(Item(new.name, value(column(form.id), form.type, form.raw)))
-        forms[id] = Form(new, form.type)
-        is_done = is_done and form.raw is None
-    if is_done:
-        return done
-    return Done(Project(input=done.node, rel=rel, items=tuple(items)), forms)
-
-
-def is_taken(name: str, items: list[Item]) -> bool:
-    return any(item.name.casefold() == name.casefold() for item in items)
-
-
-def _sort(tree: _Tree, node: Sort, outer: Forms) -> Done:
-    below = tree.of(node.input, outer)
-    writer = tree.writer({**outer, **below.forms})
-    keys = tuple(key._replace(expr=writer.value(key.expr)[0]) for key in node.keys)
-    return Done(node.but(input=below.node, keys=keys), below.forms)
-
-
-def _limit(tree: _Tree, node: Limit, outer: Forms) -> Done:
-    if node.percent:
-        raise NotAgreed(node, "has no LIMIT of a percentage")
-    below = tree.of(node.input, outer)
-    count, offset = (None if e is None else _number(tree, e) for e in (node.count, node.offset))
-    return Done(node.but(input=below.node, count=count, offset=offset), below.forms)
-
-
-def _number(tree: _Tree, expr: exp.Expr) -> exp.Expr:
-    """A whole number of rows: a negative one is no limit to SQLite, and an error to DuckDB."""
-    inner = bare(expr)
-    if (
-        isinstance(inner, exp.Literal)
-        and not inner.is_string
-        and inner.name.isdigit()
-        and len(inner.name) < 19
-    ):
-        return inner.copy()
-    if isinstance(inner, exp.Placeholder):
-        given = tree.known.exact(inner.name)
-        if type(given) is int and 0 <= given < 1 << 63:
-            return exp.Placeholder(this=inner.name)
-    raise NotAgreed(expr, "takes this number of rows otherwise")
-
-
-def _set_operation(tree: _Tree, node: SetOp, outer: Forms) -> Done:
-    if node.all and node.kind != "union":
-        raise NotAgreed(node, f"has no {node.kind.upper()} ALL")
-    arms = [canonical(tree.of(arm, outer), node) for arm in node.arms]
-    forms = {}
-    for output, *same in zip(node.outputs, *(arm.forms.values() for arm in arms), strict=True):
-        type_ = common([form.type for form in same if form.type is not None])
-        if type_ is None:
-            raise NotAgreed(node, "is not known to find the types that the arms have in common")
-        forms[output.id] = Form(output.id, type_)
-    inputs = tuple(_only(arm.node, arm.forms.values()) for arm in arms)
-    return Done(node.but(arms=inputs), forms)
-
-
-_RULES: dict[type[Node], Callable[[_Tree, Any, Forms], Done]] = {
-    Scan: _scan,
-    Empty: _empty,
-    Keep: _keep,
-    Gather: _gather,
-    Filter: _filter,
-    Fence: _fence,
-    Project: _project,
-    Join: _join,
-    Aggregate: _aggregate,
-    Distinct: _distinct,
-    Sort: _sort,
-    Limit: _limit,
-    SetOp: _set_operation,
-}
-
-
-# ------------------------------------------------------------------ subqueries
-
-
-def any_row(done: Done) -> Node:
-    """What EXISTS reads: of each row as little as can be."""
-    first = next(iter(done.forms.values()))
-    return _only(done.node, [first])
-
-
-def one_value(done: Done, where: exp.Expr) -> tuple[Node, Type]:
-    """A plan of one column, canonical."""
-    if len(done.forms) != 1:
-        raise NotAgreed(where, "does not compare rows as DuckDB does")
-    made = canonical(done, done.node)
-    (form,) = made.forms.values()
-    assert form.type is not None
-    return _only(made.node, [form]), form.type
-
-
-def is_one_row(plan: Node) -> bool:
-    """Whether it has one row, whatever the tables hold."""
-    while isinstance(plan, Project | Keep):
-        plan = plan.input
-    return isinstance(plan, Aggregate) and not plan.keys and plan.sets is None
-
-
-# ------------------------------------------------------------------ what leaves the fragment
+    def finished(self, done: Done) -> Agreed:
+        """The tree with its columns as the reader takes them: DECIMALs that were computed as `#…`, dates as
+        text."""
+        return _finished(done)
 
 
 def _finished(done: Done) -> Agreed:
@@ -346,7 +98,7 @@ def _finished(done: Done) -> Agreed:
     made = [_leaving(form) for form in forms]
     flags = tuple(form.is_encoded or _is_decimal(form) for form in forms)
     if not any(m is not None for m in made):
-        return Agreed(_only(done.node, forms), flags)
+        return Agreed(only(done.node, forms), flags)
     above: list[Sort | Limit] = []
     base = done.node
     while isinstance(base, Sort | Limit):  # an order stays the outermost: nothing else keeps it
@@ -368,7 +120,7 @@ def _finished(done: Done) -> Agreed:
             node = each.but(input=node, keys=keys)
         else:
             node = each.but(input=node)
-    return Agreed(_only(node, [Form(ColumnId(rel, f"c{i}"), None) for i in range(len(forms))]), flags)
+    return Agreed(only(node, [Form(ColumnId(rel, f"c{i}"), None) for i in range(len(forms))]), flags)
 
 
 def _leaving(form: Form) -> exp.Expr | None:

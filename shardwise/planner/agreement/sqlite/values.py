@@ -11,61 +11,32 @@ value for what does not: by the code that also reads the rows that are output.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import ColumnId
 from shardwise.plan.sql import sqlite
-from shardwise.planner.agreement.sqlite.make import (
+from shardwise.planner.agreement.forms import Raw
+from shardwise.planner.agreement.make import (
     NULL,
     between,
-    binary,
     both,
     call,
     case,
     integer,
     is_not_null,
     is_null,
-    is_storage,
     string,
 )
-from shardwise.planner.agreement.sqlite.types import Family, Type
+from shardwise.planner.agreement.sqlite.make import binary, is_storage
+from shardwise.planner.agreement.types import Family, Type
 
 FUNCTION: Final = "shardwise_value"
 MIDNIGHT: Final = " 00:00:00.000000"
 _EXACT: Final = 1 << 53
 _REAL_DIGITS: Final = 15
 """A REAL is one decimal of so many digits, and no other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """A column as the file holds it, by its logical names.
-
-    `stored` says of a date or time that is held as a number what text it is read as, and what it counts:
-    "DATE EPOCH SECONDS".
-    """
-
-    table: str
-    column: str
-    stored: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How a column of a tree is read, under `id`.
-
-    `type` is None if it is not computed with, `raw` if it is canonical. `is_encoded`: it is text as a
-    fragment gives it (`#…`).
-    """
-
-    id: ColumnId
-    type: Type | None
-    raw: Raw | None = None
-    is_encoded: bool = False
 
 
 def value(column: exp.Expr, type_: Type, raw: Raw | None) -> exp.Expr:

@@ -21,7 +21,7 @@ from typing import Final, Literal
 from sqlglot import exp
 
 from shardwise.plan.tree import bare
-from shardwise.planner.agreement.sqlite.types import Family, Type
+from shardwise.planner.agreement.types import Family, Type
 from shardwise.planner.literals import Kind, Typed, read
 
 Canonical = int | float | str | None

@@ -1,4 +1,4 @@
-"""The types that SQLite computes with, and in which form it has their values.
+"""The types that sources compute with, and the form in which SQLite has their values.
 
     BOOLEAN 0 or 1 · integers INTEGER · DOUBLE REAL · VARCHAR text, compared by its bytes · DATE '2026-01-05'
     · TIMESTAMP '2026-01-05 10:30:00.000000' · DECIMAL(p, s) of up to 18 digits the value times 10 to the s
