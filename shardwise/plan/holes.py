@@ -58,8 +58,11 @@ def fill(text: str, literals: Sequence[Written]) -> str:
         return text
     filled = [head]
     for part in parts:
-        filled[-1] = filled[-1][:-1]  # the sign before a parameter's name
-        filled += (literals[ord(part[0]) - _FIRST], part[1:])
+        before, after = filled[-1], part[1:]
+        if before.endswith("%("):  # %(name)s, else one sign before a name
+            before, after = before[:-1], after[2:]
+        filled[-1] = before[:-1]
+        filled += (literals[ord(part[0]) - _FIRST], after)
     return "".join(filled)
 
 

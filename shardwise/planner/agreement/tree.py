@@ -11,7 +11,7 @@ columns are made canonical first, under new identities; `Done.forms` says under 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -36,7 +36,7 @@ from shardwise.plan.nodes import (
     Sort,
     SortKey,
 )
-from shardwise.plan.tree import bare, column, free_columns
+from shardwise.plan.tree import bare, column, columns_in, free_columns, replace_columns, subplan
 from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed
 from shardwise.planner.agreement.known import Agreed, Disagreement, Known
 from shardwise.planner.agreement.types import Type, common, type_of
@@ -93,20 +93,25 @@ class Tree(ABC):
         """How a table's column is read."""
 
     @abstractmethod
-    def condition(self, writer: Writer, expr: exp.Expr) -> exp.Expr:
-        """TRUE for the rows for which `expr` is."""
-
-    @abstractmethod
-    def join(self, node: Join, left: Done, right: Done, writer: Writer) -> Done:
-        """A join whose sides are written."""
+    def condition(self, writer: Writer, expr: exp.Expr, kept: Collection[ColumnId] = ()) -> exp.Expr:
+        """TRUE for the rows for which `expr` is. `kept` are columns of rows that are there even if it is not
+        TRUE (the left side of a LEFT JOIN)."""
 
     @abstractmethod
     def aggregate(self, writer: Writer, expr: exp.Expr) -> tuple[exp.Expr, Type | None]:
         """An aggregate call; without a type nothing is computed with its value."""
 
     @abstractmethod
-    def finished(self, done: Done) -> Agreed:
-        """The tree with its columns as the reader takes them."""
+    def leaving(self, form: Form) -> exp.Expr | None:
+        """How a column leaves the fragment, if not as it is."""
+
+    def is_encoded(self, form: Form) -> bool:
+        """Whether it leaves as text that the fragment makes (`#…`)."""
+        return form.is_encoded
+
+    def joins(self, node: Join, writer: Writer) -> bool:
+        """Whether the source is to be asked for this join of a kind that it has."""
+        return True
 
     def sort_key(self, writer: Writer, key: SortKey) -> exp.Expr:
         """What rows are sorted by."""
@@ -120,6 +125,61 @@ class Tree(ABC):
     def has_set_operation(self, node: SetOp) -> bool:
         """Whether the source has this one."""
         return True
+
+    # ------------------------------------------------------------------ joins
+
+    def join(self, node: Join, left: Done, right: Done, writer: Writer) -> Done:
+        """RIGHT as LEFT of the exchanged sides, SEMI and ANTI as EXISTS: SQLite before 3.39 has no other
+        way."""
+        forms = {**left.forms, **right.forms}
+        if node.kind in ("semi", "anti"):
+            on = tuple(self.condition(writer, c, left.forms) for c in node.on)
+            inner = Filter(input=right.node, conjuncts=on) if on else right.node
+            exists: exp.Expr = exp.Exists(this=subplan(self.any_row(Done(inner, right.forms))))
+            if node.kind == "anti":
+                exists = exp.Not(this=exists)
+            return Done(Filter(input=left.node, conjuncts=(exists,)), left.forms)
+        if node.kind in ("inner", "cross"):
+            on = tuple(self.condition(writer, c) for c in node.on)
+            return Done(node.but(left=left.node, right=right.node, on=on), forms)
+        kept, other = (right, left) if node.kind == "right" else (left, right)
+        on = tuple(self.condition(writer, c, kept.forms) for c in node.on)
+        joined = Join(kind="left", left=kept.node, right=other.node, on=on)
+        return Done(only(joined, forms.values()) if node.kind == "right" else joined, forms)
+
+    # ------------------------------------------------------------------ what leaves the fragment
+
+    def finished(self, done: Done) -> Agreed:
+        """The tree with its columns as the reader takes them."""
+        forms = list(done.forms.values())
+        made = [self.leaving(form) for form in forms]
+        flags = tuple(self.is_encoded(form) for form in forms)
+        if not any(m is not None for m in made):
+            return Agreed(only(done.node, forms), flags)
+        above: list[Sort | Limit] = []
+        base = done.node
+        while isinstance(base, Sort | Limit):  # an order stays the outermost: nothing else keeps it
+            above.append(base)
+            base = base.input
+        rel = f"{forms[0].id.rel}:out"
+        items = [
+            Item(f"c{i}", column(f.id) if m is None else m)
+            for i, (f, m) in enumerate(zip(forms, made, strict=True))
+        ]
+        moved: dict[ColumnId, exp.Expr] = {}
+        for id in dict.fromkeys(
+            i for node in above if isinstance(node, Sort) for i in _read(node.keys, base)
+        ):
+            items.append(Item(f"k{len(moved)}", column(id)))
+            moved[id] = column(ColumnId(rel, items[-1].name))
+        node: Node = Project(input=base, rel=rel, items=tuple(items))
+        for each in reversed(above):
+            if isinstance(each, Sort):
+                keys = tuple(k._replace(expr=replace_columns(k.expr, moved)) for k in each.keys)
+                node = each.but(input=node, keys=keys)
+            else:
+                node = each.but(input=node)
+        return Agreed(only(node, [Form(ColumnId(rel, f"c{i}"), None) for i in range(len(forms))]), flags)
 
     # ------------------------------------------------------------------ subqueries
 
@@ -163,6 +223,11 @@ def only(node: Node, forms: Iterable[Form]) -> Node:
         return node
     by_id = {output.id: output for output in node.outputs}
     return Keep(input=node, columns=tuple(by_id[id] for id in wanted))
+
+
+def _read(keys: tuple[SortKey, ...], base: Node) -> list[ColumnId]:
+    ids = base.output_ids
+    return [id for key in keys for id in sorted(columns_in(key.expr)) if id in ids]
 
 
 def _is_taken(name: str, items: list[Item]) -> bool:
@@ -226,7 +291,10 @@ def _join(tree: Tree, node: Join, outer: Forms) -> Done:
     if node.lateral or node.kind not in ("inner", "cross", "left", "right", "semi", "anti"):
         raise NotAgreed(node, "has no join of this kind")
     left, right = tree.of(node.left, outer), tree.of(node.right, outer)
-    return tree.join(node, left, right, tree.writer({**outer, **left.forms, **right.forms}))
+    writer = tree.writer({**outer, **left.forms, **right.forms})
+    if not tree.joins(node, writer):
+        raise NotAgreed(node, "would compare each row of one side with each of the other")
+    return tree.join(node, left, right, writer)
 
 
 def _aggregate(tree: Tree, node: Aggregate, outer: Forms) -> Done:

@@ -87,24 +87,28 @@ _OTHERS: Final = {
 
 
 @lru_cache(maxsize=1024)
-def type_of(text: str | None) -> Type | None:
-    """The type of a column declared as `text` (in the duckdb dialect); None: it is not computed with."""
+def type_of(text: str | None, digits_max: int = DIGITS_MAX) -> Type | None:
+    """The type of a column declared as `text` (in the duckdb dialect); None: it is not computed with.
+
+    So are DECIMALs of more than `digits_max` digits.
+    """
     found = read_type(text, "duckdb") if text else None
     if found is None or found.unsigned:
         return None
     if found.family is CatalogFamily.INT:
         return _INTEGERS.get(found.name)
     if found.family is CatalogFamily.DECIMAL:
-        return decimal(*map(int, found.arguments)) if found.arguments else decimal(18, 3)
+        digits, scale = (*map(int, found.arguments), 0)[:2] if found.arguments else (18, 3)
+        return decimal(digits, scale, digits_max)
     names, of_family = _OTHERS.get(found.family, ("", None))
     if names and (found.arguments or not re.fullmatch(names, found.name)):  # TIMESTAMP(3) is another type
         return None
     return of_family
 
 
-def decimal(digits: int, scale: int = 0) -> Type | None:
-    """DECIMAL(digits, scale), if its values are INTEGERs of SQLite."""
-    if digits > DIGITS_MAX:
+def decimal(digits: int, scale: int = 0, digits_max: int = DIGITS_MAX) -> Type | None:
+    """DECIMAL(digits, scale), if it is computed with."""
+    if digits > digits_max:
         return None
     limit = 10**digits - 1
     return Type(Family.DECIMAL, f"DECIMAL({digits},{scale})", -limit, limit, scale)

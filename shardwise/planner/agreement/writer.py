@@ -300,6 +300,7 @@ _ARGUMENTS: Final[dict[type, frozenset[str]]] = {
     exp.Cast: frozenset({"this", "to"}),
     exp.TryCast: frozenset({"this", "to", "requires_string"}),
     exp.Subquery: frozenset({"plan"}),
+    exp.Substring: frozenset({"this", "start", "length"}),
 }
 
 
