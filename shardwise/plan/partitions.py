@@ -24,13 +24,13 @@ from sqlglot import exp
 from shardwise.caching import cached_property
 from shardwise.catalog.model import Catalog, Column, SlotSet, Table
 from shardwise.catalog.templates import Template
-from shardwise.catalog.types import Family, read_type, type_family
+from shardwise.catalog.types import Family, type_family
 from shardwise.errors import InternalError
 from shardwise.plan.gaps import NO_GAPS, Gap, Gaps
 from shardwise.plan.nodes import Node, Scan
 from shardwise.plan.sql import own_mysql, sqlite
 from shardwise.plan.sql.names import NO_COLUMNS, Names, identifier, name_text
-from shardwise.plan.sql.servers import MYSQL, POSTGRES, Printer
+from shardwise.plan.sql.servers import MYSQL, POSTGRES, Printer, postgres_type
 from shardwise.plan.sql.sources import MARK, RAW
 from shardwise.plan.sql.text import text_of
 from shardwise.plan.tree import walk
@@ -117,33 +117,11 @@ def server_default(constant: exp.Expr, of_type: str, printer: Printer) -> str:
     return text if printer is MYSQL else f"CAST({text} AS {postgres_type(of_type)})"
 
 
-def postgres_type(of_type: str) -> str:
-    """A type of PostgreSQL's for values of one of DuckDB's, wide enough for them."""
-    found = read_type(of_type, "duckdb")
-    if found is None:
-        return "text"
-    if found.family is Family.INT:
-        return "numeric" if found.unsigned or found.name in _WIDE else "bigint"
-    return _POSTGRES_TYPES.get(found.family, "text")
-
-
-_WIDE = frozenset(("UBIGINT", "UINT64", "HUGEINT", "INT128", "UHUGEINT", "UINT128"))
-_POSTGRES_TYPES = {
-    Family.DECIMAL: "numeric",
-    Family.FLOAT: "double precision",
-    Family.BOOL: "boolean",
-    Family.DATE: "date",
-    Family.TIMESTAMP: "timestamp",
-    Family.TIMESTAMPTZ: "timestamptz",
-    Family.BLOB: "bytea",
-    Family.UUID: "uuid",
-}
-
 SERVER_MYSQL = Syntax(
     text=MYSQL.text,
     name=MYSQL.name,
     string=MYSQL.string,
-    null_of=lambda of_type: "NULL",
+    null_of=MYSQL.null,
     member=lambda text, of_type: text if _is_whole(of_type) else MYSQL.string(text),
     default=lambda constant, of_type: server_default(constant, of_type, MYSQL),
     never="FALSE",
@@ -152,7 +130,7 @@ SERVER_POSTGRES = Syntax(
     text=POSTGRES.text,
     name=POSTGRES.name,
     string=lambda text: f"CAST({POSTGRES.string(text)} AS text)",
-    null_of=lambda of_type: f"CAST(NULL AS {postgres_type(of_type)})",
+    null_of=POSTGRES.null,
     member=lambda text, of_type: f"CAST({POSTGRES.string(text)} AS {postgres_type(of_type)})",
     default=lambda constant, of_type: server_default(constant, of_type, POSTGRES),
     never="FALSE",

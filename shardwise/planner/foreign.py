@@ -21,7 +21,7 @@ from shardwise.plan.nodes import Node
 from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.run import Text
 from shardwise.plan.sql import to_query
-from shardwise.planner.agreement import BOUND, ENCODED, KEYS, Agreed, agree
+from shardwise.planner.agreement import ASCII, BOUND, ENCODED, KEYS, Agreed, agree
 from shardwise.planner.pass_context import PlanContext
 
 
@@ -33,9 +33,13 @@ class _Statement:
     texts: ShardTexts
     bound: dict[str, Any]
     given: frozenset[str]
+    ascii: Mapping[str, str] = field(default_factory=dict)
+    """Names that are bound to a given text if it is ASCII, and to NULL if not, by the names of these."""
 
     def params(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {**{name: value for name, value in given.items() if name in self.given}, **self.bound}
+        own = {name: value for name, value in given.items() if name in self.given}
+        plain = {name: _if_ascii(given.get(of)) for name, of in self.ascii.items()}
+        return {**own, **plain, **self.bound}
 
 
 @dataclass
@@ -83,16 +87,23 @@ class Foreign:
         names = [_name(n, is_encoded=e) for n, e in zip(self.names, found.encoded, strict=False)]
         query = to_query(found.node, lambda _: None, names)
         bound: dict[str, Any] = {}
+        plain: dict[str, str] = {}
         given = set()
         for placeholder in query.find_all(exp.Placeholder):
             if BOUND in placeholder.meta:
                 bound[placeholder.name] = placeholder.meta[BOUND]
             elif KEYS in placeholder.meta:
                 bound[placeholder.name] = json.dumps(self.ctx.parameters.values[placeholder.meta[KEYS]])
+            elif ASCII in placeholder.meta:
+                plain[placeholder.name] = placeholder.meta[ASCII]
             else:
                 given.add(placeholder.name)
         texts = ShardTexts(query, self.ctx.catalog, self.slots, SYNTAXES[dialect])
-        return _Statement(texts, bound, frozenset(given))
+        return _Statement(texts, bound, frozenset(given), plain)
+
+
+def _if_ascii(value: Any) -> Any:
+    return value if isinstance(value, str) and value.isascii() else None
 
 
 def _name(name: str, *, is_encoded: bool) -> str:

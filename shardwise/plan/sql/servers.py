@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from shardwise.catalog.types import Family, read_type
 from shardwise.errors import InternalError
 
 _SELECT: Final = frozenset(
@@ -74,9 +75,9 @@ class Printer:
         """Where a value is bound."""
         raise NotImplementedError
 
-    def type(self, target: exp.Expr) -> str:
-        """The type of a CAST: one of this server's own."""
-        return target.sql(dialect="postgres")
+    def null(self, of_type: str) -> str:
+        """A NULL of a type of the duckdb dialect."""
+        return "NULL"
 
     def text(self, node: exp.Expr) -> str:
         """The text of a query or an expression."""
@@ -233,7 +234,10 @@ class Printer:
         return f"{word}({'*' if isinstance(argument, exp.Star) else self.text(argument)})"
 
     def _cast(self, node: exp.Expr) -> str:
-        return f"CAST({self.text(node.this)} AS {self.type(node.args['to'])})"
+        """Of a NULL, to a type of the duckdb dialect; of anything else, to one of the server's."""
+        if isinstance(node.this, exp.Null):
+            return self.null(node.args["to"].sql(dialect="duckdb"))
+        return f"CAST({self.text(node.this)} AS {node.args['to'].name})"
 
     def _collate(self, node: exp.Expr) -> str:
         return f"({self.text(node.this)} COLLATE {node.args['expression'].name})"
@@ -269,6 +273,10 @@ _PRINTERS: Final[dict[type, Callable[[Printer, Any], str]]] = {
     exp.Like: lambda p, node: p._like(node),
     exp.Cast: lambda p, node: p._cast(node),
     exp.Anonymous: lambda p, node: f"{node.name}({p._list(node.expressions)})",
+    exp.Convert: lambda p, node: f"CONVERT({p.text(node.this)} USING utf8mb4)",
+    exp.JSONTable: lambda p, node: (
+        f"JSON_TABLE({p.text(node.this)}, {p.text(node.args['path'])} COLUMNS ({node.args['schema'].name}))"
+    ),
     exp.NullSafeEQ: lambda p, node: p._null_safe(node),
     exp.NullSafeNEQ: lambda p, node: p._null_safe(node),
 }
@@ -289,9 +297,6 @@ class MySQLPrinter(Printer):
     def parameter(self, name: str) -> str:
         return f":{name}"
 
-    def type(self, target: exp.Expr) -> str:
-        return str(target)
-
     def _ordered(self, node: exp.Expr, items: dict[str, exp.Expr]) -> str:
         """NULLs are least of all; where they are wanted elsewhere a key of their own goes first."""
         key, is_descending = node.this, bool(node.args.get("desc"))
@@ -309,9 +314,6 @@ class MySQLPrinter(Printer):
         equal = f"({self.text(node.this)} <=> {self.text(node.args['expression'])})"
         return equal if isinstance(node, exp.NullSafeEQ) else f"(NOT {equal})"
 
-    def _convert(self, node: exp.Expr) -> str:
-        return f"CONVERT({self.text(node.this)} USING utf8mb4)"
-
 
 class PostgresPrinter(Printer):
     """As in the standard; the values of parameters are bound by `%(name)s`."""
@@ -320,6 +322,32 @@ class PostgresPrinter(Printer):
 
     def parameter(self, name: str) -> str:
         return f"%({name})s"
+
+    def null(self, of_type: str) -> str:
+        return f"CAST(NULL AS {postgres_type(of_type)})"
+
+
+_POSTGRES_WIDE: Final = frozenset(("UBIGINT", "UINT64", "HUGEINT", "INT128", "UHUGEINT", "UINT128"))
+_POSTGRES_TYPES: Final = {
+    Family.DECIMAL: "numeric",
+    Family.FLOAT: "double precision",
+    Family.BOOL: "boolean",
+    Family.DATE: "date",
+    Family.TIMESTAMP: "timestamp",
+    Family.TIMESTAMPTZ: "timestamptz",
+    Family.BLOB: "bytea",
+    Family.UUID: "uuid",
+}
+
+
+def postgres_type(of_type: str) -> str:
+    """A type of PostgreSQL's for values of one of DuckDB's, wide enough for them."""
+    found = read_type(of_type, "duckdb")
+    if found is None:
+        return "text"
+    if found.family is Family.INT:
+        return "numeric" if found.unsigned or found.name in _POSTGRES_WIDE else "bigint"
+    return _POSTGRES_TYPES.get(found.family, "text")
 
 
 MYSQL: Final = MySQLPrinter()

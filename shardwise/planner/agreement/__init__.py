@@ -9,35 +9,31 @@ rounds, sorts and overflows otherwise, so nothing is left to it unless it is kno
 - Else the node is Merged. Rows are moved, and the answer is right.
 
 `distribution` alone asks, and `render` has the fragment written. Each pair of dialects has its own package:
-`sqlite` is the duckdb dialect on SQLite.
+`sqlite` is the duckdb dialect on SQLite, `mysql` and `postgres` are it on servers. What they share is here:
+`tree` writes nodes, `writer` expressions; `servers` has what the two servers share.
 """
 
 from __future__ import annotations
 
-from shardwise.plan.nodes import Gather, Keep, Node, Scan
-from shardwise.planner.agreement.known import BOUND, ENCODED, KEYS, Agreed, Disagreement, Known
+from shardwise.plan.nodes import Node
+from shardwise.planner.agreement.known import ASCII, BOUND, ENCODED, KEYS, Agreed, Disagreement, Known
+from shardwise.planner.agreement.mysql import MySQLTree
+from shardwise.planner.agreement.postgres import PostgresTree
 from shardwise.planner.agreement.sqlite.tree import SQLiteTree
+from shardwise.planner.agreement.tree import Tree
 
-__all__ = ["BOUND", "ENCODED", "KEYS", "Agreed", "Disagreement", "Known", "agree", "product"]
+__all__ = ["ASCII", "BOUND", "ENCODED", "KEYS", "Agreed", "Disagreement", "Known", "agree", "product"]
 
-SERVERS = frozenset(("mysql", "postgres"))
+_TREES: dict[str, type[Tree]] = {"sqlite": SQLiteTree, "mysql": MySQLTree, "postgres": PostgresTree}
 _PRODUCTS = {"sqlite": "SQLite", "mysql": "MySQL", "postgres": "PostgreSQL", "duckdb": "DuckDB"}
 
 
 def agree(node: Node, dialect: str, known: Known) -> Agreed | Disagreement:
     """The tree as a source of `dialect` is to compute it, or the first thing it would not compute alike."""
-    if dialect == "sqlite":
-        return SQLiteTree(known).agree(node)
-    if dialect in SERVERS and _is_plain(node):
-        return Agreed(node, (False,) * len(node.outputs))
-    return Disagreement(node, f"nothing is known of what {product(dialect)} computes alike")
-
-
-def _is_plain(node: Node) -> bool:
-    """Whether it is columns of a table as they are."""
-    while isinstance(node, Keep | Gather):
-        node = node.input
-    return isinstance(node, Scan)
+    tree = _TREES.get(dialect)
+    if tree is None:
+        return Disagreement(node, f"nothing is known of what {product(dialect)} computes alike")
+    return tree(known).agree(node)
 
 
 def product(dialect: str) -> str:

@@ -15,8 +15,8 @@ from shardwise.planner.agreement.types import Type
 class Raw:
     """A column as the source holds it, by its logical names.
 
-    `stored` says of a date or time that is held as a number what text it is read as, and what it counts:
-    "DATE EPOCH SECONDS".
+    `stored` says how it is held where that is not as its type: of a date or time that is a number what text
+    it is read as, and what it counts ("DATE EPOCH SECONDS"); of text that is padded "CHAR".
     """
 
     table: str

@@ -15,6 +15,8 @@ BOUND: Final = "shardwise.canonical"
 """Marks (in `meta`) a parameter that is bound to this value, and not to what the user gave."""
 KEYS: Final = "shardwise.keys"
 """Marks (in `meta`) one that is bound to a list as JSON: that of the parameter of this name."""
+ASCII: Final = "shardwise.ascii"
+"""Marks one that is bound to the value of the parameter of this name if that is ASCII, else to NULL."""
 ENCODED: Final = "#"
 """What the name of a column begins with that holds numbers as text: `#n` is n, `#h:l` is h · 2³² + l."""
 

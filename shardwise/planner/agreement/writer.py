@@ -68,6 +68,11 @@ class Writer(ABC):
         self.known = tree.known
         self.forms = forms
 
+    @staticmethod
+    def shared(kind: type) -> Callable[[Any, Any], Value]:
+        """The entry that products share, for one that has its own besides."""
+        return ENTRIES[kind]
+
     # ------------------------------------------------------------------ of the product
 
     @abstractmethod
@@ -120,7 +125,7 @@ class Writer(ABC):
 
     def constant_among(self, expr: exp.Expr, constant: Typed | exp.Placeholder, type_: Type) -> exp.Expr:
         """A constant beside values of the type, of which one is the value of the whole."""
-        if type_.family is Family.DECIMAL and not _is_null(constant):
+        if type_.family is Family.DECIMAL and not is_null_constant(constant):
             raise NotAgreed(expr, "is not known to find the DECIMAL that these values have in common")
         return self.beside(expr, type_, "value")
 
@@ -192,6 +197,14 @@ class Writer(ABC):
                     return Typed(Kind.DOUBLE, given)
             inner = inner.copy().transform(self._put_in)
         return typed(inner)
+
+    def fixed(self, expr: exp.Expr) -> Typed | None:
+        """What a constant is, a parameter too: the plan then rests on its value."""
+        constant = self.constant(expr)
+        if not isinstance(constant, exp.Placeholder):
+            return constant
+        literal = literal_of(self.known.exact(constant.name)) if constant.name in self.known.values else None
+        return typed(literal) if literal is not None else None
 
     def _put_in(self, part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Placeholder) and part.name in self.known.values:
@@ -304,7 +317,7 @@ _ARGUMENTS: Final[dict[type, frozenset[str]]] = {
 }
 
 
-def _is_null(constant: Typed | exp.Placeholder | None) -> bool:
+def is_null_constant(constant: Typed | exp.Placeholder | None) -> bool:
     return isinstance(constant, Typed) and constant.kind is Kind.NULL
 
 
@@ -479,10 +492,7 @@ def _nullif(writer: Writer, expr: exp.Expr) -> Value:
 def _like(writer: Writer, expr: exp.Expr) -> Value:
     """By bytes, of a pattern that is known."""
     text, type_ = writer.value(expr.this)
-    pattern = writer.constant(expr.args["expression"])
-    if isinstance(pattern, exp.Placeholder):
-        literal = literal_of(writer.known.exact(pattern.name))
-        pattern = typed(literal) if literal is not None else None
+    pattern = writer.fixed(expr.args["expression"])
     if type_ is not TEXT or not isinstance(pattern, Typed) or not isinstance(pattern.value, str):
         raise NotAgreed(expr)
     found = writer.like(text, pattern.value, expr)

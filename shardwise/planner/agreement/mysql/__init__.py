@@ -1,0 +1,216 @@
+"""The duckdb dialect on MariaDB (and MySQL).
+
+Text is compared by its code points, without padding: `COLLATE utf8mb4_nopad_bin`, whatever the column's own
+character set and collation are. A comparison by the column's own goes first where an index may serve it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Join, Keep, Limit, Node, Project, Sort, SortKey
+from shardwise.plan.sql.render import Renderer
+from shardwise.plan.tree import bare, column, columns_in, free_columns, walk
+from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed
+from shardwise.planner.agreement.known import ASCII, Agreed, Disagreement
+from shardwise.planner.agreement.make import call, case, collated, either, integer, is_null, string
+from shardwise.planner.agreement.servers.tree import ServerTree
+from shardwise.planner.agreement.servers.writer import ServerWriter
+from shardwise.planner.agreement.types import BOOL, TEXT, Family, Type
+from shardwise.planner.agreement.writer import Value, Writer
+from shardwise.planner.literals import Kind, Typed
+
+_BY_CODE_POINT: Final = "utf8mb4_nopad_bin"
+_TYPES: Final = {
+    Family.DATE: "DATE",
+    Family.TIMESTAMP: "DATETIME(6)",
+}
+_SUMMED_MAX: Final = 1e290
+"""Of numbers below it no table has so many that their sum leaves the range, where MariaDB's becomes 0."""
+
+
+class MySQLWriter(ServerWriter):
+    types: ClassVar[Mapping[Family, str]] = {**_TYPES, Family.DOUBLE: "DOUBLE"}
+
+    def text(self, column: exp.Expr) -> exp.Expr:
+        return collated(exp.Convert(this=column), _BY_CODE_POINT)
+
+    def read(self, column: exp.Expr, form: Form) -> exp.Expr:
+        """A TINYINT(1) or BIT(1) may hold what is no truth."""
+        if form.raw is None or form.type is not BOOL:
+            return super().read(column, form)
+        message = f'column "{form.raw.column}" of table "{form.raw.table}" holds what is no BOOLEAN: '
+        is_truth = exp.In(this=column, expressions=[integer(0), integer(1)])
+        return case(
+            (exp.Not(this=is_truth), self.failing(column.copy(), message)),
+            default=exp.Add(this=column.copy(), expression=integer(0)),
+        )
+
+    def typed(self, value: exp.Expr, type_: Type) -> exp.Expr:
+        name = _TYPES.get(type_.family)
+        return value if name is None else exp.Cast(this=value, to=exp.Var(this=name))
+
+    def double(self, value: float) -> exp.Expr:
+        literal = exp.Literal.number("1e400" if math.isinf(value) else f"{abs(value)!r}e0")
+        if math.isinf(value):
+            raise NotAgreed(literal, "has no infinite numbers")
+        if "e" in repr(value):
+            literal = exp.Literal.number(repr(abs(value)))
+        return exp.Neg(this=literal) if str(value).startswith("-") else literal
+
+    def failing(self, number: exp.Expr, message: str) -> exp.Expr:
+        """exp() of more than 709 is an error, whose message has what is written in it."""
+        length = call("LENGTH", call("CONCAT", string(f"shardwise: {message}"), number))
+        return call("EXP", exp.Add(this=integer(1000), expression=length))
+
+    def part(self, unit: str, moment: exp.Expr) -> exp.Expr:
+        return call({"YEAR": "YEAR", "MONTH": "MONTH", "DAY": "DAYOFMONTH"}[unit], moment)
+
+    def sum_of_doubles(self, value: exp.Expr) -> exp.Expr:
+        largest = exp.Max(this=call("ABS", value))
+        too_large = exp.GT(this=largest, expression=self.double(_SUMMED_MAX))
+        message = "a sum of numbers beyond 1e290: "
+        return case((too_large, self.failing(largest.copy(), message)), default=exp.Sum(this=value.copy()))
+
+    def extreme(self, kind: type[exp.AggFunc], value: exp.Expr, type_: Type) -> exp.Expr:
+        return kind(this=value)
+
+    def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
+        """`SELECT k.v FROM JSON_TABLE(…) AS k`."""
+        of_type = (
+            f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {_BY_CODE_POINT}"
+            if type_.family is Family.TEXT
+            else "BIGINT"
+        )
+        members = exp.JSONTable(this=bound, path=string("$[*]"), schema=exp.Var(this=f"v {of_type} PATH '$'"))
+        item = exp.Column(this=exp.to_identifier("v"), table=exp.to_identifier("k"))
+        from_ = exp.From(this=exp.Table(this=members, alias=exp.TableAlias(this=exp.to_identifier("k"))))
+        return exp.Subquery(this=exp.Select(expressions=[item], from_=from_))
+
+    def reads_in_plan(self, plan: Node) -> bool:
+        """IN reads no subquery with a LIMIT."""
+        while isinstance(plan, Project | Keep | Sort):
+            plan = plan.input
+        return not isinstance(plan, Limit)
+
+    # ------------------------------------------------------------------ found by an index
+
+    def may_equal(self, column: exp.Column, constants: Sequence[exp.Expr]) -> exp.Expr | None:
+        """A column of another character set takes no text beside it that this has not: only ASCII is in
+        all."""
+        found: list[exp.Expr] = []
+        for each in constants:
+            constant = self.constant(each)
+            if isinstance(constant, exp.Placeholder):
+                if len(constants) > 1:
+                    return None
+                return self._may_equal_given(column, constant)
+            if constant is None or constant.kind is Kind.NULL or not str(constant.value).isascii():
+                return None
+            found.append(string(str(constant.value)))
+        if len(found) == 1:
+            return exp.EQ(this=column, expression=found[0])
+        return exp.In(this=column, expressions=found)
+
+    def _may_equal_given(self, column: exp.Column, given: exp.Placeholder) -> exp.Expr | None:
+        fixed = self.known.values.get(given.name)
+        if not isinstance(fixed, str):
+            return None
+        if type(fixed) is not str:  # a literal of the statement
+            value = self.fixed(given)
+            return (
+                self.may_equal(column, [_literal(value)])
+                if isinstance(value, Typed) and value.kind in (Kind.STRING, Kind.TEXT)
+                else None
+            )
+        ascii_ = exp.Placeholder(this=self.known.name_for(given.name, ASCII))
+        ascii_.meta[ASCII] = given.name
+        return either(exp.EQ(this=column, expression=ascii_), is_null(ascii_.copy()))
+
+    def may_be_like(self, column: exp.Column, pattern: str, where: exp.Expr) -> exp.Expr | None:
+        is_prefix = pattern[:1] not in ("", "%", "_")
+        return self.like(column, pattern, where) if is_prefix and pattern.isascii() else None
+
+
+def _literal(value: Typed) -> exp.Expr:
+    return string(str(value.value))
+
+
+def _is(writer: MySQLWriter, expr: exp.Expr) -> Value:
+    """A date of zeros is NULL to IS where its column is NOT NULL."""
+    inner = bare(expr.this)
+    if isinstance(expr.args["expression"], exp.Null) and isinstance(inner, exp.Column):
+        form = writer.form_of(inner)
+        if form is not None and form.type is not None and form.type.family in _TYPES:
+            return exp.NullSafeEQ(this=writer.column(inner), expression=exp.Null()), BOOL
+    return Writer.shared(exp.Is)(writer, expr)
+
+
+MySQLWriter.entries = {**ServerWriter.entries, exp.Is: _is}
+
+
+class MySQLTree(ServerTree):
+    product: ClassVar = "_on_mysql"
+
+    def writer(self, forms: Forms) -> Writer:
+        return MySQLWriter(self, forms)
+
+    def agree(self, node: Node) -> Agreed | Disagreement:
+        found = super().agree(node)
+        if isinstance(found, Agreed) and _is_correlated(node) and _reads_from_outside(found.node):
+            return Disagreement(node, "reads no column from outside in FROM")
+        return found
+
+    def sort_key(self, writer: Writer, key: SortKey) -> exp.Expr:
+        value, type_ = writer.value(key.expr)
+        if type_ is TEXT:
+            raise NotAgreed(key.expr, "sorts by no more than the beginning of a text")
+        return value
+
+    def check_filter(self, node: Filter, below: Done) -> None:
+        """HAVING knows keys that are columns."""
+        super().check_filter(node, below)
+        grouped = below.node
+        while isinstance(grouped, Keep | Filter):
+            grouped = grouped.input
+        if isinstance(grouped, Aggregate):
+            computed = {
+                ColumnId(grouped.rel, key.name)
+                for key in grouped.keys
+                if not isinstance(key.expr, exp.Column)
+            }
+            if any(computed & columns_in(conjunct) for conjunct in node.conjuncts):
+                raise NotAgreed(node, "has no HAVING of a key that is computed")
+
+    def joins(self, node: Join, writer: Writer) -> bool:
+        """Text that is equal by its code points is found by no index."""
+        equalities = [c for c in map(bare, node.on) if isinstance(c, exp.EQ) and _is_of_columns(c)]
+        return not equalities or any(writer.value(each.this)[1] is not TEXT for each in equalities)
+
+
+def _is_of_columns(equality: exp.Expr) -> bool:
+    return all(columns_in(side) for side in (equality.this, equality.args["expression"]))
+
+
+def _is_correlated(node: Node) -> bool:
+    """Whether a plan in it, or all of it, reads columns from outside."""
+    return bool(free_columns(node)) or any(
+        free_columns(plan) for each in walk(node) for plan in each.subplans
+    )
+
+
+def _reads_from_outside(node: Node) -> bool:
+    """Whether a derived table of its query mentions a table that is not in it."""
+    outside = {id: column(id) for id in free_columns(node)}
+    query = Renderer(node, lambda _: None).statement(node, outside)
+    for derived in query.find_all(exp.Subquery):
+        if not isinstance(derived.parent, exp.From | exp.Join) or not isinstance(derived.this, exp.Query):
+            continue
+        own = {each.alias_or_name for each in derived.this.find_all(exp.Table, exp.Subquery)}
+        if any(each.table and each.table not in own for each in derived.this.find_all(exp.Column)):
+            return True
+    return False

@@ -1,0 +1,112 @@
+"""`+`, `-` and `*` of DECIMALs: exact in both, of the digits that DuckDB gives the result.
+
+    price * (1 - discount)   DECIMAL(15,2) * DECIMAL(16,2)   =>   DECIMAL(18,4), an error from 10^14 on
+
+Of two sides of up to 18 digits the result has no more than 18, and DuckDB fails where it would need them; so
+does what is written here. Whole numbers alone are left to it: they overflow at the width of their type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlglot import exp
+
+from shardwise.planner.agreement.forms import NotAgreed
+from shardwise.planner.agreement.make import call, case, integer
+from shardwise.planner.agreement.types import Family, Type, decimal
+from shardwise.planner.literals import Kind, Typed
+
+if TYPE_CHECKING:
+    from shardwise.planner.agreement.servers.writer import ServerWriter
+
+_DIGITS_MAX: Final = 38
+_FAST_DIGITS: Final = 18
+"""DuckDB computes with so many digits in 64 bits."""
+Operand = tuple[exp.Expr, Type]
+
+
+def literal_type(constant: Typed) -> Type | None:
+    """The DECIMAL that a constant number is beside one; None where that is not certain."""
+    value = constant.value
+    if isinstance(value, Decimal):
+        _, digits, exponent = value.as_tuple()
+        is_short = (
+            isinstance(exponent, int) and -_FAST_DIGITS <= exponent <= 0 and len(digits) <= _FAST_DIGITS
+        )
+        return _of(max(len(digits), 1 - int(exponent)), -int(exponent)) if is_short else None
+    if type(value) is not int or not -(1 << 63) <= value < 1 << 63:
+        return None
+    return _of(10 if -(1 << 31) <= value < 1 << 31 else 19, 0)
+
+
+def _of(digits: int, scale: int) -> Type:
+    found = decimal(digits, scale, _DIGITS_MAX)
+    assert found is not None
+    return found
+
+
+def _whole(type_: Type) -> Type:
+    """A column of whole numbers as DuckDB has it beside a DECIMAL."""
+    return _of(type_.digits, 0)
+
+
+def _operand(writer: ServerWriter, expr: exp.Expr) -> Operand:
+    if writer.constant(expr) is not None:
+        fixed = writer.fixed(expr)
+        if fixed is None or fixed.kind not in (Kind.INT, Kind.DECIMAL):
+            raise NotAgreed(expr)
+        value, of_literal = fixed.value, literal_type(fixed)
+        if of_literal is None:
+            raise NotAgreed(expr, "computes with these otherwise")
+        assert isinstance(value, int | Decimal)
+        literal = exp.Literal.number(format(abs(value), "f"))
+        return (exp.Neg(this=literal) if value < 0 else literal), of_literal
+    found, type_ = writer.value(expr)
+    if not type_.is_number:
+        raise NotAgreed(expr, "computes with these otherwise")
+    return found, type_
+
+
+def _computed(
+    writer: ServerWriter, expr: exp.Expr, result: Callable[[Type, Type], tuple[int, int]], name: str
+) -> Operand:
+    (one, of_one), (other, of_other) = (_operand(writer, e) for e in (expr.this, expr.args["expression"]))
+    if Family.DECIMAL not in (of_one.family, of_other.family) or not _has_column(expr):
+        raise NotAgreed(expr, "overflows otherwise")
+    sides = [_whole(t) if t.family is Family.INT else t for t in (of_one, of_other)]
+    digits, scale = result(sides[0], sides[1])
+    made = type(expr)(this=one, expression=other)
+    is_fast = max(sides[0].digits, sides[1].digits) <= _FAST_DIGITS and scale < _FAST_DIGITS
+    if digits > _FAST_DIGITS and is_fast:
+        limit = integer(10 ** (_FAST_DIGITS - scale))
+        message = f"Overflow in {name} of DECIMAL(18): "
+        large = exp.GTE(this=call("ABS", made), expression=limit)
+        return case((large, writer.failing(made.copy(), message)), default=made.copy()), _of(
+            _FAST_DIGITS, scale
+        )
+    if digits > _DIGITS_MAX:
+        raise NotAgreed(expr, "overflows otherwise")
+    return made, _of(digits, scale)
+
+
+def _has_column(expr: exp.Expr) -> bool:
+    return expr.find(exp.Column) is not None
+
+
+def _of_sum(one: Type, other: Type) -> tuple[int, int]:
+    scale = max(one.scale, other.scale)
+    return max(one.digits - one.scale, other.digits - other.scale) + scale + 1, scale
+
+
+def _of_product(one: Type, other: Type) -> tuple[int, int]:
+    return one.digits + other.digits, one.scale + other.scale
+
+
+ARITHMETIC: Final[dict[type, Callable[[Any, Any], Operand]]] = {
+    exp.Add: lambda writer, expr: _computed(writer, expr, _of_sum, "addition"),
+    exp.Sub: lambda writer, expr: _computed(writer, expr, _of_sum, "subtraction"),
+    exp.Mul: lambda writer, expr: _computed(writer, expr, _of_product, "multiplication"),
+}
