@@ -24,8 +24,9 @@ from shardwise.catalog import load
 from tests.oracle.files import declared, write
 
 Grain = Literal["shard", "slot"]
-Files = Literal["duckdb", "sqlite", "mixed"]
-"""What the shards are; mixed: in turn a SQLite and a DuckDB file."""
+Files = Literal["duckdb", "sqlite", "mixed", "mariadb", "postgres", "servers"]
+"""What the shards are; mixed: in turn a SQLite and a DuckDB file; servers: in turn a database on MariaDB, on
+PostgreSQL, and these."""
 SLOTS_PER_SHARD = 3
 
 # -- where rows go --------------------------------------------------------------------
@@ -202,9 +203,26 @@ class Cluster:
     files: Files = "duckdb"
     _whole: duckdb.DuckDBPyConnection | None = field(default=None, repr=False)
 
+    databases: dict[int, str] = field(default_factory=dict)
+    """On servers, by the shard's number."""
+
     @property
     def catalog_path(self) -> Path:
         return self.folder / "cluster.sql"
+
+    def sources(self) -> list[str]:
+        """What the catalog says of each shard's source. Makes the databases that are on servers."""
+        found = []
+        for n in range(self.shards):
+            product = product_of(n, self.files)
+            if product in SERVERS:
+                from tests.oracle.servers_world import database  # it reads this module
+
+                self.databases[n], where = database(product, n)
+            else:
+                where = f"URL '{product}:///shard{n}.{product}'"
+            found.append(where)
+        return found
 
     def connect(self, **options: Any) -> Any:
         return shardwise.connect(str(self.catalog_path), **{"verify_passes": True, **options})
@@ -230,7 +248,8 @@ class Cluster:
     ) -> Cluster:
         folder.mkdir(parents=True, exist_ok=True)
         cluster = cls(folder, shards, grain, files)
-        cluster.catalog_path.write_text(catalog_text(tables, shardings, shards, grain, views, files))
+        text = catalog_text(tables, shardings, shards, grain, views, files, cluster.sources())
+        cluster.catalog_path.write_text(text)
         _Builder(cluster, {sharding.name: sharding for sharding in shardings}, tables, views).run()
         return cluster
 
@@ -242,27 +261,38 @@ def catalog_text(
     grain: Grain,
     views: Sequence[str] = (),
     files: Files = "duckdb",
+    sources: Sequence[str] = (),
 ) -> str:
     by_name = {sharding.name: sharding for sharding in shardings}
     lines = ["CREATE CATALOG oracle DIALECT duckdb;"]
-    if files == "mixed":
-        kinds = [product_of(n, files) for n in range(shards)]
-        lines += [f"CREATE SOURCE s{n} URL '{kind}:///shard{n}.{kind}';" for n, kind in enumerate(kinds)]
+    if files in _EACH:
+        lines += [f"CREATE SOURCE s{n} {where};" for n, where in enumerate(sources)]
     else:
         lines.append(f"CREATE SOURCE s{{n}} FOR n IN 0-{shards - 1} URL '{files}:///shard{{n}}.{files}';")
     lines += [f"CREATE SHARDING {each.name} {each.clause(shards, grain)};" for each in shardings]
     placed = {table.name: table.place for table in tables}
     for table in tables:
         clauses = _clauses(table, placed, by_name, shards, grain)
-        columns = table.columns if files == "duckdb" else declared(table.name, table.columns)
+        columns = declared(table.name, table.columns) if files in ("sqlite", "mixed") else table.columns
         lines += [f"CREATE TABLE {table.name} ({columns}) {clauses};"]
     lines += [f"CREATE VIEW {view};" for view in views]
     return "\n".join(lines) + "\n"
 
 
 def product_of(shard: int, files: Files) -> str:
-    """What the shard of that number is a file of."""
-    return ("sqlite", "duckdb")[shard % 2] if files == "mixed" else files
+    """What the shard of that number is a file of, or a database on."""
+    turns = _EACH.get(files, (files,))
+    return turns[shard % len(turns)]
+
+
+SERVERS = ("mariadb", "postgres")
+_EACH: dict[str, tuple[str, ...]] = {
+    "mixed": ("sqlite", "duckdb"),
+    "mariadb": ("mariadb",),
+    "postgres": ("postgres",),
+    "servers": ("mariadb", "postgres", "duckdb", "sqlite"),
+}
+"""What is in turn a shard, where not all are named alike."""
 
 
 def _clauses(
@@ -309,9 +339,9 @@ class _Builder:
 
     def run(self) -> None:
         self.attach("whole")
-        on_sqlite = [product_of(n, self.cluster.files) == "sqlite" for n in range(self.cluster.shards)]
-        for n, is_sqlite in enumerate(on_sqlite):
-            self.attach(f"shard{n}", in_memory=is_sqlite)
+        products = [product_of(n, self.cluster.files) for n in range(self.cluster.shards)]
+        for n, product in enumerate(products):
+            self.attach(f"shard{n}", in_memory=product != "duckdb")
         for table in self.tables:
             self.execute(f"CREATE TABLE whole.{table.name} ({table.columns})")
             if table.query is not None:
@@ -326,9 +356,14 @@ class _Builder:
         for view in self.views:
             self.execute(f"CREATE VIEW {view}")
         self.execute("USE memory")
-        for n, is_sqlite in enumerate(on_sqlite):
-            if is_sqlite:
-                write(self.connection, f"shard{n}", self.cluster.folder / f"shard{n}.sqlite")
+        for n, product in enumerate(products):
+            if product == "sqlite":
+                path = self.cluster.folder / f"shard{n}.sqlite"
+                write(self.connection, f"shard{n}", path, counted=self.cluster.files in ("sqlite", "mixed"))
+            elif product in SERVERS:
+                from tests.oracle.servers_world import write as write_to  # it reads this module
+
+                write_to(self.connection, f"shard{n}", product, n, self.cluster.databases[n])
         for name in ("whole", *(f"shard{n}" for n in range(self.cluster.shards))):
             self.execute(f"DETACH {name}")
         self.connection.close()

@@ -41,8 +41,8 @@ def _logical(table: str) -> str:
     return re.sub(r"_\d.*", "", table)
 
 
-def write(connection: duckdb.DuckDBPyConnection, database: str, path: Path) -> None:
-    """The tables of an attached database, as a SQLite file."""
+def write(connection: duckdb.DuckDBPyConnection, database: str, path: Path, *, counted: bool = True) -> None:
+    """The tables of an attached database, as a SQLite file; `counted`: dates and times as numbers too."""
     with sqlite3.connect(path) as made:
         names = connection.execute(
             "SELECT table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY 1", [database]
@@ -51,19 +51,24 @@ def write(connection: duckdb.DuckDBPyConnection, database: str, path: Path) -> N
             rows = connection.execute(f'SELECT * FROM {database}."{name}"').fetchall()
             described = connection.execute(f'DESCRIBE {database}."{name}"').fetchall()
             columns = [(column[0], column[1]) for column in described]
-            _table(made, name, columns, rows)
+            _table(made, name, columns, rows, counted=counted)
     made.close()
 
 
 def _table(
-    made: sqlite3.Connection, name: str, columns: Sequence[tuple[str, str]], rows: Sequence[tuple[Any, ...]]
+    made: sqlite3.Connection,
+    name: str,
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[tuple[Any, ...]],
+    *,
+    counted: bool,
 ) -> None:
     salt = crc32(_logical(name).encode())
+    ways = [stored(name, column, type_).strip() if counted else "" for column, type_ in columns]
     declared = [
-        "NUMERIC" if stored(name, column, type_) else _declared(type_, salt + n)
-        for n, (column, type_) in enumerate(columns)
+        "NUMERIC" if way else _declared(type_, salt + n)
+        for n, (way, (_, type_)) in enumerate(zip(ways, columns, strict=True))
     ]
-    ways = [stored(name, column, type_).strip() for column, type_ in columns]
     listed = ", ".join(f'"{column}" {held}' for (column, _), held in zip(columns, declared, strict=True))
     made.execute(f'CREATE TABLE "{name}" ({listed})')
     for column, _ in columns:

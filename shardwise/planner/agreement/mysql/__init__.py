@@ -63,9 +63,11 @@ class MySQLWriter(ServerWriter):
         return exp.Neg(this=literal) if str(value).startswith("-") else literal
 
     def failing(self, number: exp.Expr, message: str) -> exp.Expr:
-        """exp() of more than 709 is an error, whose message has what is written in it."""
+        """exp() of more than 709 is an error, whose message has what is written in it. As a whole number it
+        leaves the type of the whole as it is."""
         length = call("LENGTH", call("CONCAT", string(f"shardwise: {message}"), number))
-        return call("EXP", exp.Add(this=integer(1000), expression=length))
+        failing = call("EXP", exp.Add(this=integer(1000), expression=length))
+        return exp.Cast(this=failing, to=exp.Var(this="SIGNED"))
 
     def part(self, unit: str, moment: exp.Expr) -> exp.Expr:
         return call({"YEAR": "YEAR", "MONTH": "MONTH", "DAY": "DAYOFMONTH"}[unit], moment)
@@ -80,14 +82,14 @@ class MySQLWriter(ServerWriter):
         return kind(this=value)
 
     def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
-        """`SELECT k.v FROM JSON_TABLE(…) AS k`."""
+        """`SELECT v FROM JSON_TABLE(…) AS k`."""
         of_type = (
             f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {_BY_CODE_POINT}"
             if type_.family is Family.TEXT
             else "BIGINT"
         )
         members = exp.JSONTable(this=bound, path=string("$[*]"), schema=exp.Var(this=f"v {of_type} PATH '$'"))
-        item = exp.Column(this=exp.to_identifier("v"), table=exp.to_identifier("k"))
+        item = exp.Column(this=exp.to_identifier("v"))
         from_ = exp.From(this=exp.Table(this=members, alias=exp.TableAlias(this=exp.to_identifier("k"))))
         return exp.Subquery(this=exp.Select(expressions=[item], from_=from_))
 

@@ -97,11 +97,11 @@ class PostgresWriter(ServerWriter):
         return self.like(column, pattern, where) if pattern[:1] not in ("", "%", "_") else None
 
     def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
-        """`SELECT CAST(k.v AS bigint) FROM json_array_elements_text(…) AS k(v)`."""
+        """`SELECT CAST(v AS bigint) FROM json_array_elements_text(…) AS k(v)`."""
         members = call("json_array_elements_text", exp.Cast(this=bound, to=exp.Var(this="json")))
         alias = exp.TableAlias(this=exp.to_identifier("k"), columns=[exp.to_identifier("v")])
         item: exp.Expr = exp.Cast(
-            this=exp.Column(this=exp.to_identifier("v"), table=exp.to_identifier("k")),
+            this=exp.Column(this=exp.to_identifier("v")),
             to=exp.Var(this=_TYPES[type_.family]),
         )
         if type_.family is Family.TEXT:

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from shardwise.planner.agreement.forms import NotAgreed
 from shardwise.planner.agreement.make import call, case, integer
-from shardwise.planner.agreement.types import Family, Type, decimal
+from shardwise.planner.agreement.types import BIGINT, INTEGER, Family, Type, decimal
 from shardwise.planner.literals import Kind, Typed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Operand = tuple[exp.Expr, Type]
 
 
 def literal_type(constant: Typed) -> Type | None:
-    """The DECIMAL that a constant number is beside one; None where that is not certain."""
+    """The type of a constant number beside a DECIMAL; None where that is not certain."""
     value = constant.value
     if isinstance(value, Decimal):
         _, digits, exponent = value.as_tuple()
@@ -39,7 +39,7 @@ def literal_type(constant: Typed) -> Type | None:
         return _of(max(len(digits), 1 - int(exponent)), -int(exponent)) if is_short else None
     if type(value) is not int or not -(1 << 63) <= value < 1 << 63:
         return None
-    return _of(10 if -(1 << 31) <= value < 1 << 31 else 19, 0)
+    return INTEGER if -(1 << 31) <= value < 1 << 31 else BIGINT
 
 
 def _of(digits: int, scale: int) -> Type:

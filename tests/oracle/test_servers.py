@@ -1,0 +1,49 @@
+"""The duckdb dialect over MariaDB and PostgreSQL, alone and mixed with files, against one DuckDB."""
+
+from __future__ import annotations
+
+import pytest
+
+from shardwise.planner import OPTIONAL
+from tests.oracle.cases import Case, read
+from tests.oracle.cluster import Files, Grain
+from tests.oracle.harness import Stage, run_case
+from tests.oracle.servers_world import left_out, on_servers
+from tests.oracle.test_regressions import SCARS
+from tests.oracle.worlds import LETTERS, MEMBERS, SHOP
+
+pytestmark = pytest.mark.slow
+
+WORLDS = {world.name: world for world in (MEMBERS, LETTERS, SHOP, SCARS)}
+ON_SERVERS = {name: on_servers(world) for name, world in WORLDS.items()}
+TOPICS = (
+    *("members", "forty", "regressions"),
+    *("joins", "subqueries", "queries", "aggregates", "duckdb", "parameters"),
+)
+ALL = [case for topic in TOPICS for case in read(topic)]
+CASES = [case for case in ALL if left_out(WORLDS[case.world], case.sql) is None]
+KINDS: tuple[Files, ...] = ("mariadb", "postgres", "servers")
+OTHERS: list[tuple[int, Grain, Files]] = [
+    *((n, grain, files) for files in KINDS for n in (1, 2, 7) for grain in ("shard", "slot")),
+    (4, "shard", "servers"),
+]
+
+
+@pytest.mark.parametrize("files", KINDS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_on_three_databases(stage: Stage, case: Case, files: Files) -> None:
+    run_case(stage, ON_SERVERS[case.world], case, 3, "shard", files)
+
+
+@pytest.mark.parametrize(("number", "case"), list(enumerate(CASES)), ids=lambda item: getattr(item, "id", ""))
+def test_on_other_numbers(stage: Stage, number: int, case: Case) -> None:
+    """Each case on one of them, in turn; every third without one of the optional passes."""
+    shards, grain, files = OTHERS[number % len(OTHERS)]
+    without = (OPTIONAL[number // 3 % len(OPTIONAL)],) if number % 3 == 0 else ()
+    run_case(stage, ON_SERVERS[case.world], case, shards, grain, files, without)
+
+
+def test_few_cases_are_left_out() -> None:
+    """What is, reads a table that no server can hold."""
+    reasons = [left_out(WORLDS[case.world], case.sql) for case in ALL]
+    assert sum(reason is not None for reason in reasons) < len(ALL) / 5
