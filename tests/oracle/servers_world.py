@@ -104,12 +104,12 @@ def _table(
     for n, (_, type_) in enumerate(columns):
         values = [row[n] for row in rows if row[n] is not None]
         types.append(_picked(choices, type_, salt + n, values))
-    quote = '"{}"' if product == "postgres" else "`{}`"
-    listed = ", ".join(f"{quote.format(c)} {t}" for (c, _), t in zip(columns, types, strict=True))
     if product == "postgres":
         for n, (column, type_) in enumerate(columns):
             if type_.startswith("ENUM"):
                 types[n] = f'"{name} {column}"'
+    quote = '"{}"' if product == "postgres" else "`{}`"
+    listed = ", ".join(f"{quote.format(c)} {t}" for (c, _), t in zip(columns, types, strict=True))
     made = [f"CREATE TYPE {h} AS {t}" for (_, t), h in zip(columns, types, strict=True) if h[:1] == '"']
     made += [f"CREATE TABLE {quote.format(name)} ({listed})"]
     for (column, type_), held in zip(columns, types, strict=True):
