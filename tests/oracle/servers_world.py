@@ -111,13 +111,16 @@ def _table(
     quote = '"{}"' if product == "postgres" else "`{}`"
     listed = ", ".join(f"{quote.format(c)} {t}" for (c, _), t in zip(columns, types, strict=True))
     made = [f"CREATE TYPE {h} AS {t}" for (_, t), h in zip(columns, types, strict=True) if h[:1] == '"']
-    made += [f"CREATE TABLE {quote.format(name)} ({listed})"]
+    indexes = {}
     for (column, type_), held in zip(columns, types, strict=True):
-        if type_ in ("BLOB", "JSON") or held.startswith(("LONGTEXT", "json")):
-            continue
-        part = "(20)" if product == "mariadb" and held.startswith(("TEXT", "VARCHAR")) else ""
-        index, key = quote.format(f"{name} by {column}"), f"{quote.format(column)}{part}"
-        made.append(f"CREATE INDEX {index} ON {quote.format(name)} ({key})")
+        if type_ not in ("BLOB", "JSON") and not held.startswith(("LONGTEXT", "json")):
+            part = "(20)" if product == "mariadb" and held.startswith(("TEXT", "VARCHAR")) else ""
+            indexes[quote.format(f"{name} by {column}")] = f"({quote.format(column)}{part})"
+    if product == "mariadb":
+        listed += "".join(f", KEY {index} {key}" for index, key in indexes.items())
+    made.append(f"CREATE TABLE {quote.format(name)} ({listed})")
+    if product == "postgres":
+        made += [f"CREATE INDEX {index} ON {quote.format(name)} {key}" for index, key in indexes.items()]
     server.run(*made, database=database)
     server.insert(database, name, [tuple(map(_held, row)) for row in rows])
 

@@ -23,10 +23,8 @@ TOPICS = (
 ALL = [case for topic in TOPICS for case in read(topic)]
 CASES = [case for case in ALL if left_out(WORLDS[case.world], case.sql) is None]
 KINDS: tuple[Files, ...] = ("mariadb", "postgres", "servers")
-OTHERS: list[tuple[int, Grain, Files]] = [
-    *((n, grain, files) for files in KINDS for n in (1, 2, 7) for grain in ("shard", "slot")),
-    (4, "shard", "servers"),
-]
+SIZES: tuple[tuple[int, Grain], ...] = ((1, "shard"), (2, "slot"), (7, "shard"))
+OTHERS = [(n, grain, files) for files in KINDS for n, grain in SIZES]
 
 
 @pytest.mark.parametrize("files", KINDS)
