@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, get_args
@@ -11,6 +12,9 @@ from zoneinfo import ZoneInfo
 from shardwise.errors import ProgrammingError, Reason
 
 Scatter = Literal["allow", "refuse"]
+
+OWN_ZONE: Final = "SYSTEM"
+"""Instead of a time zone's name: the one that the servers have."""
 
 _COUNTS: Final = ("rows_max", "bytes_max", "spill_bytes_max")  # 0 allows none
 _SIZES: Final = ("memory_bytes_max", "threads", "requests_max", "requests_per_source_max")
@@ -27,6 +31,9 @@ class Options:
     the plan is verified after each pass and not only at the end.
 
     `processes_max` processes of a cluster read small SQLite files where there are many; with 0 this one does.
+
+    `time_zone` is an IANA name or an offset. Where neither it nor the catalog says one, it is UTC, and in the
+    mysql and postgres dialects the servers' own, which must be the same on all of them.
 
     A value that an option cannot have raises `ProgrammingError`.
     """
@@ -69,8 +76,35 @@ class Options:
         object.__setattr__(self, "disable_passes", tuple(self.disable_passes))  # a part of keys
         if not _is_count(self.processes_max, least=0):
             raise _wrong("processes_max", self.processes_max, "a whole number, 0 or more")
-        if not _is_time_zone(self.time_zone):
-            raise _wrong("time_zone", self.time_zone, "an IANA name, such as 'UTC' or 'Europe/Berlin'")
+        if (found := zone_of_offset(self.time_zone)) is not None:
+            object.__setattr__(self, "time_zone", found)
+        if self.time_zone != OWN_ZONE and not _is_time_zone(self.time_zone):
+            raise _wrong(
+                "time_zone",
+                self.time_zone,
+                "an IANA name, such as 'UTC' or 'Europe/Berlin', or an offset, such as '+08:00'",
+            )
+
+
+def zone_of_offset(text: object) -> str | None:
+    """The IANA name of an offset ("+08:00"); None of what is none, or of one that has no zone.
+
+    >>> zone_of_offset("+08:00"), zone_of_offset("-00:00"), zone_of_offset("+05:30"), zone_of_offset("CET")
+    ('Etc/GMT-8', 'UTC', 'Asia/Kolkata', None)
+    """
+    if not isinstance(text, str):
+        return None
+    if text in _ODD_OFFSETS:
+        return _ODD_OFFSETS[text]
+    found = _OFFSET.fullmatch(text)
+    hours = int(found[2]) if found else 99
+    if found is None or hours > (14 if found[1] == "+" else 12):
+        return None
+    return f"Etc/GMT{'-' if found[1] == '+' else '+'}{hours}" if hours else "UTC"
+
+
+_OFFSET = re.compile(r"([+-])(\d\d?):00")
+_ODD_OFFSETS: Final = {"+04:30": "Asia/Kabul", "+05:30": "Asia/Kolkata"}
 
 
 def _wrong(name: str, value: object, allowed: str) -> ProgrammingError:

@@ -71,7 +71,7 @@ def write(cursor: Cursor, form: Format, sink: BinaryIO, *, headers: bool = True,
                 cursor.description or (),
                 sink,
                 header=headers,
-                time_zone=cursor.connection.options.time_zone,
+                time_zone=cursor.connection.time_zone,
             )
         case Format.JSON | Format.JSONL:
             streams.write_json(cursor, sink, as_array=form is Format.JSON)

@@ -40,7 +40,7 @@ def write_json(cursor: Cursor, sink: BinaryIO, *, as_array: bool) -> int:
     separator = ",\n " if as_array else "\n"
     count = 0
     sink.write(b"[" if as_array else b"")
-    for table in computed(reader, cursor.connection.options.time_zone, f"'{{' || {separated} || '}}'"):
+    for table in computed(reader, cursor.connection.time_zone, f"'{{' || {separated} || '}}'"):
         sink.write((separator if count else "").encode())
         sink.write(joined(table, separator))
         count += table.num_rows

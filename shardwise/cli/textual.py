@@ -39,7 +39,7 @@ class Rows:
             return
         reader = self._cursor.to_arrow_reader(_BATCH_ROWS)
         texts = [f"CAST({name} AS VARCHAR) AS {name}" for name in positions(reader.schema)]
-        for table in computed(reader, self._cursor.connection.options.time_zone, ", ".join(texts)):
+        for table in computed(reader, self._cursor.connection.time_zone, ", ".join(texts)):
             yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
 
     def _type_of(self, index: int) -> str:

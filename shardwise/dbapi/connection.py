@@ -17,7 +17,7 @@ from shardwise.dbapi.local_tables import LocalTables, check_hides_nothing
 from shardwise.dbapi.paramstyle import ParamStyle, checked, reading
 from shardwise.dbapi.statements import explain
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
-from shardwise.options import Options
+from shardwise.options import OWN_ZONE, Options
 from shardwise.planner import EVERYTHING, Scope
 
 if TYPE_CHECKING:
@@ -224,6 +224,12 @@ class Connection:
         if unknown:
             raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join(sorted(_OPTIONS))}")
         return replace(self.options, **changes) if changes else self.options
+
+    @property
+    def time_zone(self) -> str:
+        """The name of the session's time zone."""
+        zone = self.options.time_zone
+        return zone if zone != OWN_ZONE else self.cluster.settled(self.options).time_zone
 
     def opened(self, cursor: Cursor) -> None:
         """The cursor has a statement that `interrupt` and `close` must reach."""

@@ -277,7 +277,7 @@ class Cursor:
                 header=header,
                 delimiter=delimiter,
                 null=null,
-                time_zone=self.connection.options.time_zone,
+                time_zone=self.connection.time_zone,
             )
         self._fetched = count
         self._finish()

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shardwise.errors import Error, InterfaceError
+from shardwise.errors import Error, InterfaceError, OperationalError
 from shardwise.executor.backends import backend_of
 from shardwise.executor.backends.address import server_of
 from shardwise.executor.backends.base import (
@@ -20,6 +20,7 @@ from shardwise.executor.backends.base import (
     Family,
     Location,
     OpenSource,
+    OwnZone,
     SourceConnection,
     SourceOptions,
 )
@@ -90,6 +91,32 @@ class Workers:
         self._threads.shutdown()
 
 
+class OwnZones:
+    """The time zone that all servers of a catalog have as their own. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._first: tuple[str, str] | None = None
+
+    @property
+    def zone(self) -> str | None:
+        """None until a source of a server was opened."""
+        return self._first[1] if self._first is not None else None
+
+    def check(self, name: str, source: OpenSource) -> None:
+        """Raises if the source's server has another one than those before."""
+        if not isinstance(source, OwnZone):
+            return
+        zone = source.own_time_zone()
+        with self._lock:
+            first, first_zone = self._first = self._first or (name, zone)
+        if zone != first_zone:
+            raise OperationalError(
+                f'the time zone of source "{name}" is {zone}, and that of source "{first}" {first_zone}',
+                hint=f"Say which one is meant: CREATE CATALOG … WITH (time_zone = '{first_zone}')",
+            )
+
+
 class SourcePool:
     """Open sources, at most `open_max` of them idle or not, unless more are in use at once.
 
@@ -98,8 +125,14 @@ class SourcePool:
     """
 
     def __init__(
-        self, locate: Callable[[str], Location], options: SourceOptions, *, open_max: int = 64
+        self,
+        locate: Callable[[str], Location],
+        options: SourceOptions,
+        *,
+        open_max: int = 64,
+        own_zones: OwnZones | None = None,
     ) -> None:
+        self._own_zones = own_zones
         self._locate = locate
         self._options = options
         self._member_options = replace(options, threads=1)
@@ -118,8 +151,7 @@ class SourcePool:
                 identity = identity_of(entry.location)
                 with entry.opening:
                     if entry.source is None:
-                        options = self._member_options if entry.location.family else self._options
-                        entry.source, entry.identity = entry.backend.open(entry.location, options), identity
+                        entry.source, entry.identity = self._opened(entry), identity
             except Exception as error:
                 self._forget(name, entry)
                 self._done(name, entry)
@@ -137,6 +169,17 @@ class SourcePool:
             entry.memo,
             lambda: self._done(name, entry),
         )
+
+    def _opened(self, entry: _Entry) -> OpenSource:
+        options = self._member_options if entry.location.family else self._options
+        source = entry.backend.open(entry.location, options)
+        if self._own_zones is not None:
+            try:
+                self._own_zones.check(entry.location.source, source)
+            except BaseException:
+                source.close()
+                raise
+        return source
 
     def location(self, name: str) -> Location:
         """Where the source is; it is not opened."""

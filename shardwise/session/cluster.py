@@ -33,11 +33,11 @@ from shardwise.executor.describe import HIDDEN_COLUMNS, Describer
 from shardwise.executor.describing import AnyDescriber
 from shardwise.executor.guard import Guard
 from shardwise.executor.locals import LocalStore, StoredTable
-from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.pools import Limits, OwnZones, SourcePool, Workers
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
 from shardwise.executor.workers.processes import WorkerProcesses
-from shardwise.options import Options
+from shardwise.options import OWN_ZONE, Options
 from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Plan
 from shardwise.planner import (
@@ -109,6 +109,7 @@ class Cluster:
         self._not_learned: Mapping[str, Error] = {}
         self._describers: dict[str, AnyDescriber] = {}
         self.plan_cache = PlanCache()
+        self._own_zones = OwnZones()
         self._pool = SourcePool(
             Locator(catalog, directory, secrets).locate,
             SourceOptions(
@@ -117,6 +118,7 @@ class Cluster:
                 spill_directory=self.options.spill_directory,
             ),
             open_max=_SOURCES_MAX,
+            own_zones=self._own_zones if self.options.time_zone == OWN_ZONE else None,
         )
         self._limits = Limits(total=_REQUESTS_MAX, place_of=self._pool.place_of)
         self._workers = Workers(_REQUESTS_MAX)
@@ -144,7 +146,7 @@ class Cluster:
         `members` those of DIRECTORY shardings that were listed already.
         """
         self._check_open()
-        options = options or self.options
+        options = self.settled(options or self.options)
         return self._plan(
             sql, params, options, self._relations(sql, locals or {}, options, scope), scope, members
         )
@@ -195,7 +197,7 @@ class Cluster:
         Its rows are merged in the store `into`, if one is given, so that they can be kept there.
         """
         self._check_open()
-        options = options or self.options
+        options = self.settled(options or self.options)
         locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
         plan = self._plan(sql, params, options, locals, scope)
         columns = self.columns_of_plan(plan, params, options, locals)
@@ -215,7 +217,7 @@ class Cluster:
     ) -> EachResult:
         """The answers of each member of a DIRECTORY, each shard of another sharding. The caller closes it."""
         self._check_open()
-        known = mentioned(sql, locals)
+        known, options = mentioned(sql, locals), self.settled(options)
         question = Question(cluster=self, sql=sql, params=params, options=options, locals=known)
         return each(question, by, members, scope, guard)
 
@@ -243,6 +245,17 @@ class Cluster:
         return execute(
             plan.start(), environment, options, columns=columns, locals=locals, guard=guard, outer=outer
         )
+
+    def settled(self, options: Options) -> Options:
+        """The options with the servers' own time zone, where no other was said: one is asked, once."""
+        if options.time_zone != OWN_ZONE:
+            return options
+        if self._own_zones.zone is None:
+            for source in self.declared.sources():
+                if source.url is not None and self.declared.dialect_of(source.name) == self.declared.dialect:
+                    self._pool.lease(source.name).release()
+                    break
+        return replace(options, time_zone=self._own_zones.zone or "UTC")
 
     def check_schema(self, name: str | None) -> None:
         """Raises if there is no schema of that name in the catalog."""
@@ -338,7 +351,7 @@ class Cluster:
 
     def describer(self, time_zone: str | None = None) -> AnyDescriber:
         """What tells names and types of columns."""
-        zone = time_zone or self.options.time_zone
+        zone = time_zone or self.settled(self.options).time_zone
         with self._lock:
             self._check_open()
             if zone not in self._describers:
@@ -364,7 +377,8 @@ class Cluster:
         self._check_open()
         lease = self._pool.lease(name)
         try:
-            return OpenedSource(lease, lease.connect(self.options.time_zone))
+            zone = self.options.time_zone
+            return OpenedSource(lease, lease.connect("UTC" if zone == OWN_ZONE else zone))
         except BaseException:
             lease.release()
             raise
@@ -542,7 +556,7 @@ def _first_source(plan: Plan) -> str | None:
 
 def _options(catalog: Catalog, given: Mapping[str, Any]) -> Options:
     """What the catalog's header says, overridden by what is given."""
-    header: dict[str, Any] = {}
+    header: dict[str, Any] = {"time_zone": OWN_ZONE} if catalog.dialect in ("mysql", "postgres") else {}
     if "time_zone" in catalog.options:
         header["time_zone"] = catalog.options["time_zone"]
     if "connections_per_server" in catalog.options:

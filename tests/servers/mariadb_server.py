@@ -92,19 +92,30 @@ def mariadb(number: int = 0) -> MariaDB:
     return MariaDB(**found.__dict__)
 
 
-def private_mariadb(name: str, *options: str, files: Mapping[str, bytes] | None = None) -> MariaDB:
+def private_mariadb(
+    name: str,
+    *options: str,
+    files: Mapping[str, bytes] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> MariaDB:
     """A server of the tests' own, whatever runs already: one that may be stopped, or has `options`.
 
     `files` are put into a folder that it may read; `{files}` in an option is that folder.
     """
     if shutil.which("mariadbd") is None:
         missing("MariaDB", "mariadb-server-core mariadb-client-core")
-    found = running(f"mariadb-{name}", lambda folder, port: _start(folder, port, options, files or {}))
+    found = running(
+        f"mariadb-{name}", lambda folder, port: _start(folder, port, options, files or {}, environment)
+    )
     return MariaDB(**found.__dict__)
 
 
 def _start(
-    folder: Path, port: int, options: Sequence[str] = (), files: Mapping[str, bytes] = MappingProxyType({})
+    folder: Path,
+    port: int,
+    options: Sequence[str] = (),
+    files: Mapping[str, bytes] = MappingProxyType({}),
+    environment: Mapping[str, str] | None = None,
 ) -> Server:
     user = _user()
     owned(folder, user)
@@ -138,7 +149,7 @@ def _start(
         f"--port={port}",
         *(option.format(files=given_files) for option in options),
     ]
-    pid = launch(command, user=user, log=log)
+    pid = launch(command, user=user, log=log, environment=environment)
     server = MariaDB("mariadb", "127.0.0.1", port, "root", "", pid, str(folder))
     wait_until(lambda: _answers(server), log)
     with closing(server.connect()) as con, con.cursor() as cursor:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -113,7 +113,9 @@ def stop_all() -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def launch(command: Sequence[str], *, user: str | None, log: Path) -> int:
+def launch(
+    command: Sequence[str], *, user: str | None, log: Path, environment: Mapping[str, str] | None = None
+) -> int:
     """Starts a server in the background, as `user` where we are root; gives its pid."""
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -123,6 +125,7 @@ def launch(command: Sequence[str], *, user: str | None, log: Path) -> int:
             stderr=out,
             start_new_session=True,
             cwd=log.parent,
+            env={**os.environ, **environment} if environment else None,
             **as_user(user),
         )
     process.returncode = 0  # nobody waits for it: it is stopped by its pid, by whoever ends the session

@@ -8,17 +8,19 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shardwise.errors import DataError, NotSupportedError, ProgrammingError
+from shardwise.errors import DataError, NotSupportedError, OperationalError, ProgrammingError
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.mysql import MySQLBackend, MySQLSource
 from shardwise.executor.backends.mysql.connection import MySQLConnection
-from tests.servers import mariadb
+from shardwise.executor.backends.mysql.zones import offsets_of
+from tests.servers import mariadb, private_mariadb
 
 pytestmark = pytest.mark.servers
 FLOATS = [0.1, 16777217.0, -0.0, 1e-38, 3.4028234e38, 1 / 3, 123456.7]
@@ -208,3 +210,35 @@ def test_which_columns_will_do(found: str, declared: str, is_good: bool) -> None
     said = MySQLBackend().suits(found, ("c", declared, None), lambda type_: type_)
     assert (said is None) is is_good
     assert is_good or said == found
+
+
+# -- time zones ---------------------------------------------------------------------------------
+
+
+def test_a_servers_own_time_zone(source: MySQLSource) -> None:
+    assert source.own_time_zone() == "UTC"
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Kolkata", "America/New_York"])
+def test_a_server_in_a_zone_of_its_own(zone: str) -> None:
+    server = private_mariadb(f"zone-{zone.partition('/')[2]}", environment={"TZ": zone})
+    database = server.database("CREATE TABLE t (a TIMESTAMP)", "INSERT INTO t VALUES ('2024-07-01 12:00')")
+    where = Location(source="db", url=server.url(database), password=server.password)
+    source = MySQLBackend().open(where, SourceOptions())
+    own = source.own_time_zone()
+    assert offsets_of(own) == offsets_of(zone)
+    for each in (own, zone, "SYSTEM"):
+        connection = source.connect(each)
+        connection.execute("SELECT a FROM t", {})
+        assert connection.fetchmany(1) == [(datetime(2024, 7, 1, 12),)]
+        connection.close()
+    connection = source.connect("UTC")
+    connection.execute("SELECT a FROM t", {})
+    assert connection.fetchmany(1) == [(datetime(2024, 7, 1, 12) - ZoneInfo(zone).utcoffset(_SUMMER),)]
+    connection.close()
+    with pytest.raises(OperationalError, match="knows no time zone"):
+        source.connect("Australia/Lord_Howe").execute("SELECT 1", {})
+    source.close()
+
+
+_SUMMER = datetime(2024, 7, 1, 12)

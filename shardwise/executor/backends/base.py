@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -115,6 +115,14 @@ class OpenSource(Protocol):
         """A connection whose session is in `time_zone` (an IANA name)."""
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class OwnZone(Protocol):
+    """An open source whose server has a time zone of its own."""
+
+    def own_time_zone(self) -> str:
+        """Its IANA name. Raises the driver's errors, or ours."""
 
 
 class Backend(Protocol):

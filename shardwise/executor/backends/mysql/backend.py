@@ -27,6 +27,18 @@ class MySQLSource:
         """`time_zone` may be "SYSTEM": the server's own."""
         return MySQLConnection(self._server, self._settings, time_zone)
 
+    def own_time_zone(self) -> str:
+        """`OwnZone`."""
+        session = self._server.take(self._settings)
+        is_well = False
+        try:
+            with session.waiting():
+                found = session.own_zone()
+            is_well = True
+        finally:
+            self._server.give_back(session, is_well=is_well)
+        return found
+
     def close(self) -> None:
         self._server.close_idle(self._settings)
 

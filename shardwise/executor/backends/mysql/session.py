@@ -9,11 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from zoneinfo import ZoneInfo
 
 from shardwise.errors import Error, OperationalError, ShardUnavailable
+from shardwise.executor.backends.mysql import zones
 from shardwise.executor.backends.mysql.driver import Wire, is_timeout, pymysql
 from shardwise.executor.backends.mysql.settings import Settings
 from shardwise.executor.backends.mysql.watchdog import WATCHDOG
@@ -21,6 +19,10 @@ from shardwise.executor.backends.mysql.watchdog import WATCHDOG
 _NET_WRITE_TIMEOUT_S = 86_400
 """A result may wait for the merge for as long as it likes."""
 
+_OWN_OFFSETS: dict[str, zones.Offsets] = {}
+"""Of servers' own time zones: what they do does not change while they run."""
+
+_NO_SUCH_ZONE = 1298
 _ALL_ROWS = (1 << 64) - 1
 
 
@@ -74,16 +76,39 @@ class Session:
         """Has the session's clocks show that zone."""
         if zone == self.zone:
             return
+        fixed = zones.fixed_offset(zone) if zone != zones.OWN else None
         try:
-            self.wire.query(f"SET SESSION time_zone = '{_offset(zone) or zone}'")
+            self.wire.query(f"SET SESSION time_zone = '{fixed or zone}'")
         except pymysql.MySQLError as error:
-            if error.args[0] != 1298:
+            if error.args[0] != _NO_SUCH_ZONE:
                 raise
+            self._set_own_zone(zone, error)
+        self.zone = zone
+
+    def _set_own_zone(self, zone: str, error: pymysql.MySQLError) -> None:
+        """Leaves the server's own where it is the zone that the server knows no name of."""
+        self.wire.query("SET SESSION time_zone = 'SYSTEM'")
+        self.zone = zones.OWN
+        if self._offsets() != zones.offsets_of(zone):
             raise OperationalError(
                 f'the server knows no time zone "{zone}"',
                 hint="Load its tables of time zones (mariadb-tzinfo-to-sql, mysql_tzinfo_to_sql), or use UTC",
             ) from error
-        self.zone = zone
+
+    def own_zone(self) -> str:
+        """The IANA name of the server's own time zone; raises OperationalError if it has none."""
+        ((setting, called),) = self.wire.ask("SELECT @@global.time_zone, @@system_time_zone")
+        found = zones.name_of_setting(setting)
+        if found is not None:
+            return found
+        self.set_zone(zones.OWN)
+        return zones.name_of(self._offsets(), called)
+
+    def _offsets(self) -> zones.Offsets:
+        server = self.settings.address.server
+        if server not in _OWN_OFFSETS:
+            _OWN_OFFSETS[server] = tuple(offset for (offset,) in self.wire.ask(zones.SAMPLES))
+        return _OWN_OFFSETS[server]
 
     def reset(self) -> None:
         """As if it were new."""
@@ -203,23 +228,3 @@ class Session:
                     f"the session's {name} could not be set: it is {given}",
                     hint="A proxy between here and the server may keep it from that: connect to the server",
                 )
-
-
-@cache
-def _offset(zone: str) -> str | None:
-    """A zone as a fixed offset, if it has had only one in all the time that TIMESTAMP knows.
-
-    Servers know names of zones only if someone has loaded their tables.
-    """
-    if zone == "UTC":
-        return "+00:00"
-    if zone == "SYSTEM":
-        return None
-    info = ZoneInfo(zone)
-    first, days = datetime(1970, 1, 1, tzinfo=UTC), (2038 - 1970) * 366
-    offsets = {(first + timedelta(days=day)).astimezone(info).utcoffset() for day in range(days)}
-    if len(offsets) > 1:
-        return None
-    (only,) = offsets
-    minutes = int((only or timedelta()).total_seconds()) // 60
-    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
