@@ -131,7 +131,7 @@ def test_parameters(source: MySQLSource, value: Any, back: Any) -> None:
 
 
 def test_a_list(connection: MySQLConnection) -> None:
-    sql = "SELECT id FROM floats WHERE id IN :ids ORDER BY id"
+    sql = "SELECT id FROM floats WHERE id IN (:ids) ORDER BY id"
     connection.execute(sql, {"ids": [1, 3, "2"]})
     assert connection.fetchmany(9) == [(1,), (2,), (3,)]
     connection.execute(sql, {"ids": []})
