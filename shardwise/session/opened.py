@@ -11,9 +11,16 @@ from shardwise.executor.pools import Lease
 from shardwise.inspection.physical import PhysicalTable
 from shardwise.inspection.reading import read_tables
 
-_SCHEMAS = (
-    "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal AND database_name = current_database()"
-)
+_SCHEMAS = {
+    "duckdb": (
+        "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal AND database_name = current_database()"
+    ),
+    "postgres": (
+        "SELECT nspname::text FROM pg_namespace"
+        " WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'"
+    ),
+}
+"""By dialect, the statement that lists schemas that are not the product's own."""
 
 
 class OpenedSource:
@@ -49,9 +56,9 @@ class OpenedSource:
 
     def schemas(self) -> list[str]:
         """The names of its schemas; none of a product that has no schemas."""
-        if self.dialect != "duckdb":
+        if self.dialect not in _SCHEMAS:
             return []
-        return [str(name) for (name,) in self.rows(_SCHEMAS)]
+        return [str(name) for (name,) in self.rows(_SCHEMAS[self.dialect])]
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
         """Names and types of a table's columns; none if there is no such table."""
