@@ -41,8 +41,8 @@ def cluster(database: str, dialect: str = "duckdb") -> Cluster:
 
 
 def answer(con: Cluster, sql: str) -> list[tuple[object, ...]]:
-    with con.execute(sql) as result:
-        return [tuple(map(int, row)) for row in result.fetchall()]
+    with con.connect() as connection:
+        return [tuple(map(int, row)) for row in connection.cursor().execute(sql).fetchall()]
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"])

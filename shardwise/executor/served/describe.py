@@ -165,7 +165,9 @@ class ServedDescriber:
         return f"SELECT {', '.join(items)} FROM {OWN[self.product.dialect].table(there)} LIMIT 0"
 
     def _partition(self, table: Table, source: str) -> str | None:
-        """A physical table of it on that source."""
+        """A physical table of it on that source; none while a DIRECTORY's members are not known."""
+        if self._catalog.open_sharding(table) is not None:
+            return None
         shard = self._catalog.shard_on(source) or self._catalog.find_shard(source)
         if shard is None or shard.name not in self._catalog.homes(table):
             return None

@@ -60,14 +60,14 @@ class Prepared(NamedTuple):
 class Session:
     """For one thread at a time; anyone may `cancel`."""
 
-    def __init__(self, settings: Settings, password: str | None) -> None:
-        secret = {} if password is None else {"password": password}
+    def __init__(self, settings: Settings) -> None:
+        secret = {} if settings.password is None else {"password": settings.password}
         self.con: psycopg.Connection[Any] = psycopg.Connection.connect(
             make_conninfo("", **settings.driver, **secret), autocommit=True, prepare_threshold=None
         )
         self.pgconn = self.con.pgconn
-        self.last_used_s = time.monotonic()
-        self._settings = settings
+        self.idle_since_s = 0.0
+        self.settings = settings
         self._selector = _Selector()
         self._selector.register(self.pgconn.socket, selectors.EVENT_READ)
         self._events = selectors.EVENT_READ
@@ -96,7 +96,7 @@ class Session:
         results = self.simple(
             f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {zone}"
             "SELECT pg_snapshot_xmax(pg_current_snapshot())",
-            timeout_s=self._settings.connect_timeout_s,
+            timeout_s=self.settings.connect_timeout_s,
         )
         return (results[-1].get_value(0, 0) or b"").decode()
 
@@ -325,13 +325,13 @@ class Session:
     def _verify(self) -> None:
         """That the session is as pinned: a proxy between may leave out what it does not know."""
         extra = "set_config('client_connection_check_interval', '2s', false)" if self._checks_client else "''"
-        names = list(self._settings.pinned)
+        names = list(self.settings.pinned)
         shown = ", ".join(f"current_setting('{name}')" for name in names)
         (result,) = self.simple(f"SELECT {shown}, {extra}")
         for i, name in enumerate(names):
             value = (result.get_value(0, i) or b"").decode()
-            if not _is_same(name, value, self._settings.pinned[name]):
-                wanted = self._settings.pinned[name]
+            if not _is_same(name, value, self.settings.pinned[name]):
+                wanted = self.settings.pinned[name]
                 raise OperationalError(
                     f"the session's {name} is {value!r}, not {wanted!r} as was asked for",
                     hint="Connect to the server itself, or have the proxy in between pass on `options`",
@@ -379,7 +379,7 @@ class Session:
         if wanted != self._events:  # psycopg's bits are those of `selectors`
             self._selector.modify(self.pgconn.socket, wanted)
             self._events = wanted
-        limit = self._settings.read_timeout_s
+        limit = self.settings.read_timeout_s
         while True:
             wait = limit if end is None else max(0.0, min(limit, end - time.monotonic()))
             found = self._selector.select(wait)
@@ -387,13 +387,13 @@ class Session:
                 return found[0][1]
             if end is not None and time.monotonic() >= end:
                 self._give_up("did not answer in time")
-            if not _answers(self._settings):
+            if not _answers(self.settings):
                 self._give_up("does not answer any more")
 
     def _give_up(self, why: str) -> None:
         self.close()
         raise Lost(
-            f"the server at {self._settings.address.server} {why}", hint="Check the server and the network"
+            f"the server at {self.settings.address.server} {why}", hint="Check the server and the network"
         )
 
 

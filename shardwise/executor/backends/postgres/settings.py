@@ -10,7 +10,7 @@ otherwise: libpq's own default encrypts if it happens to be possible, and verifi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shardwise.errors import CatalogError
 from shardwise.executor.backends.address import Address, address_of
@@ -47,12 +47,14 @@ _SWITCH = {"verify": "verify-full", "unverified": "require", "off": "disable"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """`driver` are the arguments of a connection, without the password; the rest is in seconds.
+    """`driver` are the arguments of a connection, without the password.
 
     `read_timeout_s`: after so long without a byte the server is asked whether it still answers.
     """
 
+    source: str
     address: Address
+    password: str | None = field(repr=False)
     driver: Mapping[str, str]
     pinned: Mapping[str, str]
     connect_timeout_s: float
@@ -77,11 +79,13 @@ class Settings:
             pinned["statement_timeout"] = f"{round(seconds['statement_timeout_s'] * 1000)}ms"
         if "search_path" in address.options:
             pinned["search_path"] = address.options["search_path"]
-        idle_max = address.options.get("idle_max", "4")
+        idle_max = address.options.get("idle_max", "8")
         if not idle_max.isdecimal():
             raise _no_value(location, "idle_max", "a number of connections")
         return cls(
+            source=location.source,
             address=address,
+            password=location.password,
             driver=_driver(location, address, pinned, seconds["connect_timeout_s"]),
             pinned=pinned,
             connect_timeout_s=seconds["connect_timeout_s"],

@@ -1,87 +1,52 @@
-"""A database of a server, and the connections to it that wait for their next request."""
+"""A database of a server."""
 
 from __future__ import annotations
 
-import threading
-import time
+from zoneinfo import available_timezones
 
-import psycopg
-
-from shardwise.errors import Error
-from shardwise.executor.backends.base import Location
+from shardwise.errors import OperationalError
 from shardwise.executor.backends.postgres.connection import PostgresConnection, TypeNames
+from shardwise.executor.backends.postgres.server import Server
 from shardwise.executor.backends.postgres.session import Session
 from shardwise.executor.backends.postgres.settings import Settings
 
+_UTC = frozenset(
+    f"{area}{name}" for area in ("", "Etc/") for name in ("UTC", "UCT", "GMT", "Zulu", "Universal")
+)
+
 
 class PostgresSource:
-    """Opened with one connection, so that what is wrong is an error at once."""
+    """Opened with one connection, so that what is wrong is an error at once. Threads share it."""
 
-    def __init__(self, location: Location) -> None:
-        self._settings = Settings.of(location)
-        self._password = location.password
+    def __init__(self, server: Server, settings: Settings) -> None:
+        self._server = server
+        self._settings = settings
         self._types = TypeNames()
-        self._lock = threading.Lock()
         self._is_closed = False
-        self._idle = [self._opened()]
+        session, _ = server.take(settings, "")
+        self._own_time_zone = session.time_zone
+        server.give_back(session)
 
     def connect(self, time_zone: str) -> PostgresConnection:
-        """Begins a request's transaction, which shows whether a connection that waited is alive."""
-        while True:
-            session = self._waiting()
-            if session is None:
-                session = self._opened()
-                version = self._begun(session, time_zone)
-                break
-            try:
-                version = self._begun(session, time_zone)
-                break
-            except (psycopg.OperationalError, Error):
-                continue  # ended meanwhile: nothing was asked on it yet
+        """Begins a request's transaction; "" is the server's own zone."""
+        session, version = self._server.take(self._settings, time_zone)
         return PostgresConnection(session, version, time_zone, self._types, self._give_back)
 
+    def own_time_zone(self) -> str:
+        """What sessions have that ask for none: the server's, or what the role or database was set to."""
+        found = self._own_time_zone
+        if found in _UTC:
+            return "UTC"
+        if found in available_timezones():
+            return found
+        raise OperationalError(
+            f'the server\'s time zone, "{found}", is none that is known here',
+            hint="Say which one is meant: CREATE CATALOG … WITH (time_zone = 'Europe/Berlin')",
+        )
+
     def close(self) -> None:
-        with self._lock:
-            self._is_closed = True
-            idle, self._idle = self._idle, []
-        for session in idle:
-            session.close()
-
-    def _opened(self) -> Session:
-        return Session(self._settings, self._password)
-
-    @staticmethod
-    def _begun(session: Session, time_zone: str) -> str:
-        try:
-            session.renew()
-            return session.begin(time_zone)
-        except BaseException:
-            session.close()
-            raise
-
-    def _waiting(self) -> Session | None:
-        """The one used last; those that waited for too long are closed."""
-        oldest = time.monotonic() - self._settings.idle_s
-        with self._lock:
-            old = [session for session in self._idle if session.last_used_s < oldest]
-            self._idle = [session for session in self._idle if session.last_used_s >= oldest]
-            found = self._idle.pop() if self._idle else None
-        for session in old:
-            session.close()
-        return found
+        self._is_closed = True
+        self._server.close_idle(self._settings)
 
     def _give_back(self, session: Session) -> None:
-        try:
-            session.settle()
-            if session.is_reusable:
-                session.rollback()
-        except (psycopg.Error, OSError, Error):
-            session.close()
-            return
-        session.last_used_s = time.monotonic()
-        with self._lock:
-            keeps = not self._is_closed and session.is_reusable and len(self._idle) < self._settings.idle_max
-            if keeps:
-                self._idle.append(session)
-        if not keeps:
-            session.close()
+        self._server.give_back(session, keeps=not self._is_closed)
