@@ -247,17 +247,19 @@ def collation(column: Column) -> str | None:
 
 
 def readable(query: exp.Query) -> exp.Query:
-    """The same query, whose groups by a constant PostgreSQL takes for no position."""
+    """The same query, with constants that PostgreSQL takes as keys in GROUP BY."""
     for group in query.find_all(exp.Group):
         keys = [
-            exp.cast(key, "TEXT", dialect="postgres") if isinstance(key, _CONSTANTS) else key
+            exp.cast(key, "TEXT", dialect="postgres") if _is_no_position(key) else key
             for key in group.expressions
         ]
         group.set("expressions", keys)
     return query
 
 
-_CONSTANTS: Final = (exp.Null, exp.Literal, exp.Boolean, exp.Placeholder)
+def _is_no_position(key: exp.Expr) -> bool:
+    """Whether it is a constant that GROUP BY takes neither for a position nor for a key."""
+    return isinstance(key, exp.Null | exp.Boolean) or (isinstance(key, exp.Literal) and key.is_string)
 
 
 def _no_value(call: exp.Expr, moment: Moment) -> exp.Expr | None:
