@@ -15,7 +15,9 @@ from tests.oracle.compare import matching, same
 from tests.oracle.postgres_world import PostgresWorld
 from tests.servers import postgres
 
-CASES = [line for line in (Path(__file__).parent / "cases" / "postgres.sql").read_text().splitlines() if line]
+_LINES = (Path(__file__).parent / "cases" / "postgres.sql").read_text().splitlines()
+CASES = [line for line in _LINES if line and not line.startswith("--")]
+DOCS = Path(__file__).parents[2] / "docs" / "postgres-dialect.md"
 SHARDS = (3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 7)))
 
 
@@ -133,6 +135,17 @@ def test_a_view_and_the_statement_s_moment(world: PostgresWorld) -> None:
 def test_a_row_of_a_table_is_no_value_of_ours(world: PostgresWorld) -> None:
     with pytest.raises(NotSupportedError, match="row_to_json"):
         world.cluster.connect().execute("SELECT r FROM r")
+
+
+def test_the_docs_say_what_is_compared() -> None:
+    counts: dict[str, int] = {}
+    for line in _LINES:
+        if line.startswith("-- "):
+            counts[line.removeprefix("-- ")] = 0
+        elif line:
+            counts[next(reversed(counts))] += 1
+    written = DOCS.read_text(encoding="utf-8")
+    assert [row for name, n in counts.items() if (row := f"| {name} | {n} |") not in written] == []
 
 
 def test_the_functions_are_postgres_s_own() -> None:

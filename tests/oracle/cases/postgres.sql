@@ -1,3 +1,4 @@
+-- Filters on the shard key, texts in quotes and numbers as keys
 SELECT count(*) FROM t
 SELECT * FROM r
 SELECT id, name FROM t WHERE id = 7
@@ -22,10 +23,12 @@ SELECT name, z FROM p WHERE name LIKE 'a%'
 SELECT name, z FROM p WHERE name IS NULL
 SELECT name, z FROM p WHERE name IS DISTINCT FROM 'a'
 SELECT name, z FROM p WHERE name IS NOT DISTINCT FROM NULL
+-- NULLs first and last
 SELECT k, count(*) FROM t GROUP BY k ORDER BY k
 SELECT k, count(*) FROM t GROUP BY k ORDER BY k DESC
 SELECT k, count(*) FROM t GROUP BY k ORDER BY k NULLS FIRST
 SELECT k, count(*) FROM t GROUP BY k ORDER BY k DESC NULLS LAST
+-- Collations: bytes, ICU, one that ignores case; CHAR's blanks
 SELECT name FROM t ORDER BY name
 SELECT name FROM t ORDER BY name DESC LIMIT 5
 SELECT name, id FROM t ORDER BY name NULLS FIRST, id LIMIT 7 OFFSET 2
@@ -54,6 +57,7 @@ SELECT id, code, code || '|', length(code) FROM t WHERE code = 'a' ORDER BY id
 SELECT code, count(*) FROM t GROUP BY code ORDER BY code
 SELECT id FROM t WHERE code = 'a   ' AND code <> 'b' ORDER BY id
 SELECT DISTINCT code FROM t WHERE code LIKE 'a%'
+-- LIKE, ILIKE, SIMILAR TO, regular expressions, booleans
 SELECT id FROM t WHERE name ILIKE 'A%' ORDER BY id
 SELECT id FROM t WHERE name NOT ILIKE 'a%' ORDER BY id
 SELECT id FROM t WHERE name LIKE 'a\_%' ORDER BY id
@@ -75,12 +79,14 @@ SELECT id FROM t WHERE b IS UNKNOWN ORDER BY id
 SELECT b, count(*), bool_and(k > 0), bool_or(k > 2), every(k IS NULL) FROM t GROUP BY b ORDER BY b
 SELECT b AND k > 1, b OR NULL, NOT b, b = true, b <> 'f' FROM t ORDER BY id LIMIT 20
 SELECT max(b::int), min(b::text), count(b) FROM t
+-- Division, operators, rounding
 SELECT 7 / 2, -7 / 2, 7 % -3, -7 % 3, 7 / 2.0, 7.0 / 3, 2 ^ 10, 2 ^ 0.5, 1 / 3::float8
 SELECT id / 7, k / 2, k % 2, price / 3, qty / 7, f / 3, r / 3, s / 2, big / 3 FROM t ORDER BY id LIMIT 20
 SELECT div(id, 7), mod(id, 7), id::numeric / 7, abs(k), sign(price), k * 1.5 FROM t ORDER BY id LIMIT 20
 SELECT id & 3, id | 8, id # 5, ~id, id << 2, id >> 1 FROM t ORDER BY id LIMIT 9
 SELECT -id ^ 2, 2 * 3 ^ 2, 2 ^ 3 ^ 2, (-2) ^ 2 FROM t WHERE id = 3
 SELECT round(price), round(qty, 2), trunc(price, 1), ceil(price), floor(qty), round(f), round(f::numeric, 1) FROM t ORDER BY id LIMIT 15
+-- Aggregates: types, scales, NaN, none, FILTER, DISTINCT, HAVING
 SELECT sum(k), sum(s), sum(big), sum(price), sum(qty), sum(id::bigint) FROM t WHERE qty <> 'NaN'
 SELECT sum(f), sum(r), avg(f), avg(r) FROM t WHERE f < 1e200
 SELECT avg(k), avg(s), avg(big), avg(price), avg(qty) FROM t WHERE qty <> 'NaN'
@@ -110,12 +116,14 @@ SELECT k % 2, count(*) FROM t GROUP BY k % 2 ORDER BY k % 2
 SELECT lower(name) AS n, count(*) FROM t GROUP BY lower(name) ORDER BY n
 SELECT CASE WHEN k > 2 THEN 'big' ELSE 'small' END AS size, count(*) FROM t GROUP BY size ORDER BY size
 SELECT count(*) FROM t GROUP BY ()
+-- ROLLUP, CUBE, GROUPING SETS
 SELECT k, b, count(*) FROM t GROUP BY ROLLUP (k, b) ORDER BY k, b, 3
 SELECT k, b, grouping(k, b), count(*), sum(price) FROM t GROUP BY CUBE (k, b) ORDER BY 3, k, b
 SELECT k, b, count(*) FROM t GROUP BY GROUPING SETS ((k), (b), ()) ORDER BY k, b, 3
 SELECT k, b, name, count(*) FROM t GROUP BY k, ROLLUP (b, name) ORDER BY 1, 2, 3, 4
 SELECT k, sum(id) FROM t GROUP BY ROLLUP (k) HAVING grouping(k) = 0 ORDER BY k
 SELECT coalesce(k::text, 'all'), count(DISTINCT name) FROM t GROUP BY ROLLUP (k) ORDER BY 1, 2
+-- Ordered aggregates: string_agg, array_agg, json_agg, percentiles
 SELECT string_agg(name, ',' ORDER BY id) FROM t
 SELECT k, string_agg(name, '-' ORDER BY name DESC, id) FROM t GROUP BY k ORDER BY k
 SELECT string_agg(DISTINCT name, ',' ORDER BY name) FROM t
@@ -131,6 +139,7 @@ SELECT k, percentile_cont(0.5) WITHIN GROUP (ORDER BY id) FROM t GROUP BY k ORDE
 SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY id) FROM t
 SELECT mode() WITHIN GROUP (ORDER BY b) FROM t
 SELECT rank(3) WITHIN GROUP (ORDER BY k), dense_rank(3) WITHIN GROUP (ORDER BY k) FROM t
+-- DISTINCT and DISTINCT ON
 SELECT DISTINCT k FROM t ORDER BY k
 SELECT DISTINCT k, b FROM t ORDER BY k, b
 SELECT DISTINCT ON (k) k, id FROM t ORDER BY k, id
@@ -139,6 +148,7 @@ SELECT DISTINCT ON (lower(name)) lower(name), id FROM t ORDER BY lower(name), id
 SELECT count(*) FROM (SELECT DISTINCT qty FROM t) q
 SELECT DISTINCT qty::float8 FROM t
 SELECT count(*) FROM (SELECT DISTINCT tags, nums FROM t) q
+-- Dates, times, intervals, time zones
 SELECT date_trunc('month', d), date_trunc('hour', at), date_trunc('year', tz), count(*) FROM t GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 SELECT extract(year FROM d), extract(epoch FROM at), extract(dow FROM d), date_part('day', at) FROM t ORDER BY id LIMIT 20
 SELECT extract(epoch FROM iv), date_part('minute', iv), extract(timezone FROM tz) FROM t ORDER BY id LIMIT 20
@@ -160,6 +170,7 @@ SELECT age(at, timestamp '2020-01-01'), justify_days(iv), date_bin('15 minutes',
 SELECT at::date, at::time, d::timestamp, tz::date, clock + interval '1 hour' FROM t ORDER BY id LIMIT 20
 SELECT count(*) FROM t WHERE at < now() AND tz < current_timestamp AND d < current_date
 SELECT now() = current_timestamp, localtimestamp = now()::timestamp, current_date = now()::date
+-- Text functions, COALESCE, CASE, casts, literals
 SELECT name || '!', name || NULL, id || name, 'a' || 'b', concat(name, NULL, id), concat_ws('-', name, k, b) FROM t ORDER BY id LIMIT 20
 SELECT upper(name), lower(name), length(name), char_length(name), octet_length(name), initcap(name), reverse(name) FROM t ORDER BY id LIMIT 25
 SELECT substring(name FROM 1 FOR 1), substring(name, 2), substr(name, 1, 1), left(name, 1), right(name, 1), position('b' in name), strpos(name, 'b') FROM t ORDER BY id LIMIT 25
@@ -178,6 +189,7 @@ SELECT pg_typeof(sum(k))::text, pg_typeof(sum(big))::text, pg_typeof(avg(k))::te
 SELECT pg_typeof(x)::text, x FROM (SELECT 'a' AS x, id FROM t WHERE id < 3) q
 SELECT E'a\tb\\c\'d', 'it''s', $$dollar$$, $q$a'b$q$, U&'\00e9', B'101', X'1F', 'a\b'
 SELECT 1.50, 1e3, .5, 5., -0.0, 1000000000000, 123456789012345678901234567890
+-- Arrays, unnest, generate_series
 SELECT tags, tags[1], tags[1:1], array_length(tags, 1), cardinality(tags), tags || 'new'::text, tags || ARRAY['p'] FROM t ORDER BY id LIMIT 25
 SELECT id FROM t WHERE tags @> ARRAY['x'] ORDER BY id
 SELECT id FROM t WHERE tags && '{y,q}' ORDER BY id
@@ -195,6 +207,7 @@ SELECT generate_series(1, 3), generate_series(10, 12)
 SELECT g, count(t.id) FROM generate_series(1, 5) g LEFT JOIN t ON t.k = g GROUP BY g ORDER BY g
 SELECT g::date FROM generate_series(date '2024-01-01', '2024-01-05', '2 days') g ORDER BY 1
 SELECT g.n, t.id FROM generate_series(1, 2) AS g(n) JOIN t ON t.id = g.n ORDER BY 1
+-- json and jsonb
 SELECT j, j -> 'a', j ->> 'a', j #> '{b,c}', j #>> '{b,c,0}', j -> 0, j ->> -1 FROM t ORDER BY id LIMIT 30
 SELECT id FROM t WHERE j @> '{"a": 1}' ORDER BY id
 SELECT id FROM t WHERE j ? 'a' AND NOT j ? 'n' ORDER BY id
@@ -210,11 +223,13 @@ SELECT to_json(name), to_jsonb(d), row_to_json(row(id, name)), json_build_object
 SELECT row_to_json(r) FROM r
 SELECT row_to_json(q) FROM (SELECT id, k FROM t WHERE id < 4) q
 SELECT * FROM jsonb_to_recordset('[{"a": 1, "b": "x"}, {"a": 2}]') AS x(a int, b text) JOIN t ON t.id = x.a
+-- uuid, bytea, ranges, inet
 SELECT u, count(*) FROM t GROUP BY u ORDER BY u
 SELECT id FROM t WHERE u = '6ba7b810-9dad-11d1-80b4-00c04fd430c8' ORDER BY id
 SELECT raw, length(raw), raw || '\x00', raw = '\x6162c3', sha256(raw) FROM t ORDER BY id LIMIT 25
 SELECT span, lower(span), upper(span), 3 <@ span, span && '[2,3]', isempty(span), span * '[0,4)' FROM t ORDER BY id LIMIT 25
 SELECT addr, host(addr), masklen(addr), family(addr), addr << '10.0.0.0/8', text(addr) FROM t ORDER BY id LIMIT 25
+-- Joins and LATERAL
 SELECT t.id, u.note FROM t JOIN u ON u.t_id = t.id ORDER BY 1, 2
 SELECT t.id, u.note FROM t LEFT JOIN u ON u.t_id = t.id AND u.v > 1 ORDER BY 1, 2
 SELECT t.id, u.t_id FROM t RIGHT JOIN u ON u.t_id = t.id ORDER BY 1, 2
@@ -233,6 +248,7 @@ SELECT count(*) FROM t, u, r WHERE t.id = u.t_id AND r.n = u.id
 SELECT t.id, q.note FROM t, LATERAL (SELECT note FROM u WHERE u.t_id = t.id ORDER BY note DESC LIMIT 1) q ORDER BY 1
 SELECT t.id, q.s FROM t LEFT JOIN LATERAL (SELECT sum(v) AS s FROM u WHERE u.t_id = t.id) q ON true ORDER BY 1
 SELECT t.id, q.n FROM t CROSS JOIN LATERAL (SELECT count(*) AS n FROM u WHERE u.id = t.k) q ORDER BY 1
+-- Subqueries
 SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.t_id = t.id) ORDER BY id
 SELECT id FROM t WHERE NOT EXISTS (SELECT FROM u WHERE u.t_id = t.id) ORDER BY id
 SELECT id FROM t WHERE id IN (SELECT t_id FROM u WHERE v > 1) ORDER BY id
@@ -253,12 +269,14 @@ SELECT avg(n) FROM (SELECT count(*) AS n FROM t GROUP BY k) q
 SELECT max(total) FROM (SELECT sum(price) AS total FROM t GROUP BY name) q
 SELECT x / 2 FROM (SELECT k AS x FROM t UNION ALL SELECT w FROM u) q ORDER BY 1
 SELECT count(*) FROM (SELECT k AS x FROM t UNION ALL SELECT w FROM u) q WHERE x / 2 = 1
+-- WITH, recursive too
 WITH q AS (SELECT k, count(*) AS n FROM t GROUP BY k) SELECT a.k, b.n FROM q a JOIN q b ON a.k = b.k ORDER BY 1
 WITH q AS MATERIALIZED (SELECT id FROM t WHERE id < 5), s AS (SELECT id FROM q) SELECT sum(id) FROM s
 WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5) SELECT n, t.name FROM c LEFT JOIN t ON t.id = n ORDER BY n
 WITH RECURSIVE c AS (SELECT id, k FROM t WHERE id = 1 UNION SELECT t.id, t.k FROM t JOIN c ON t.id = c.id + 1 WHERE t.id < 9) SELECT * FROM c ORDER BY id
 WITH t AS (SELECT 1 AS id) SELECT * FROM t
 WITH q AS (SELECT 'a' AS x) SELECT t.id FROM t, q WHERE t.name = q.x ORDER BY 1
+-- UNION, INTERSECT, EXCEPT, VALUES
 SELECT id FROM t UNION SELECT t_id FROM u ORDER BY 1
 SELECT id FROM t UNION ALL SELECT t_id FROM u ORDER BY 1 LIMIT 10
 SELECT id FROM t INTERSECT SELECT t_id FROM u ORDER BY 1
@@ -273,6 +291,7 @@ SELECT 1 AS a UNION SELECT 2 UNION ALL SELECT 2 ORDER BY a
 VALUES (1, 'a'), (2, 'b')
 SELECT * FROM (VALUES (1, 'a'), (2, NULL)) AS v(n, x) JOIN t ON t.id = v.n ORDER BY 1
 SELECT column1, column2 FROM (VALUES (1, 'a'), (2, 'b')) AS v ORDER BY 1
+-- Windows
 SELECT id, row_number() OVER (ORDER BY id) FROM t ORDER BY id LIMIT 5
 SELECT id, k, rank() OVER (PARTITION BY k ORDER BY price DESC NULLS LAST), sum(price) OVER (PARTITION BY k) FROM t ORDER BY id
 SELECT id, lag(id) OVER w, lead(id, 2, 0) OVER w, first_value(id) OVER w, ntile(4) OVER w FROM t WINDOW w AS (ORDER BY id) ORDER BY id
@@ -282,6 +301,7 @@ SELECT k, count(*), sum(count(*)) OVER (ORDER BY k), rank() OVER (ORDER BY count
 SELECT id, count(*) FILTER (WHERE b) OVER (PARTITION BY k), string_agg(name, ',') OVER (ORDER BY id ROWS 2 PRECEDING) FROM t ORDER BY id
 SELECT * FROM (SELECT id, k, row_number() OVER (PARTITION BY k ORDER BY id) AS n FROM t) q WHERE n = 1 ORDER BY id
 SELECT u.t_id, u.v, max(u.v) OVER (PARTITION BY u.t_id) FROM u ORDER BY 1, 2, 3
+-- LIMIT, FETCH, names of columns, others
 SELECT id FROM t ORDER BY id OFFSET 3 ROWS FETCH NEXT 2 ROWS ONLY
 SELECT k FROM t ORDER BY k FETCH FIRST 3 ROWS WITH TIES
 SELECT id FROM t ORDER BY id LIMIT ALL OFFSET 55
