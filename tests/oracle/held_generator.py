@@ -93,6 +93,9 @@ TEXTS = (
     "\U0001f388",
     "a\0b",
     "\uffff",
+    "a\\",
+    "\\%",
+    ":p1 %s",
 )
 PATTERNS = (
     "a%",
@@ -110,6 +113,11 @@ PATTERNS = (
     "z %",
     "\uffff%",
     "it's%",
+    "a\\",
+    "\\%",
+    "_",
+    "__%",
+    "%|%",
 )
 DAYS = (date(1, 1, 1), date(2024, 2, 29), date(2025, 1, 5), date(2025, 1, 6), date(9999, 12, 31))
 MOMENTS = (
@@ -358,7 +366,11 @@ class _Held:
         sql, family = column.sql, column.family
         if family == TEXT:
             return self.pick(
-                [f"lower({sql})", f"upper({sql})", f"({sql} || 'x')", f"trim({sql})", f"left({sql}, 1)"]
+                [
+                    *(f"lower({sql})", f"upper({sql})", f"({sql} || 'x')", f"trim({sql})", f"left({sql}, 1)"),
+                    f"substring({sql}, {self.pick([1, 2, 3])}, {self.pick([0, 1, 2])})",
+                    f"substring({sql}, {self.pick([1, 2])})",
+                ]
             )
         if family == INT:
             return self.pick(
@@ -373,10 +385,22 @@ class _Held:
         if family == BIG:
             return self.pick([sql, f"{sql} % 7", f"{sql}::DOUBLE"])
         if family in (DEC, WIDE):
-            return self.pick([sql, f"{sql}::DOUBLE", f"round({sql}, 1)", f"{sql}::INTEGER"])
+            return self.pick(
+                [
+                    *(sql, f"{sql}::DOUBLE", f"round({sql}, 1)", f"{sql}::INTEGER", f"-{sql}"),
+                    f"({sql} {self.pick('+-*')} {self.pick([1, 2, 5_000_000_000, '0.25', '1.0000'])})",
+                    f"(1 - {sql})",
+                    f"({sql} {self.pick('+-*')} q.{self.pick('iudb')})",
+                ]
+            )
         if family in (DAY, MOMENT):
             return self.pick(
-                [f"{sql}::TIMESTAMP", f"{sql}::DATE::TIMESTAMP", f"date_trunc('month', {sql})::TIMESTAMP"]
+                [
+                    *(f"{sql}::TIMESTAMP", f"{sql}::DATE::TIMESTAMP"),
+                    f"date_trunc('month', {sql})::TIMESTAMP",
+                    f"extract({self.pick(['year', 'month', 'day'])} FROM {sql})",
+                    f"year({sql})",
+                ]
             )
         return sql
 
@@ -394,6 +418,8 @@ class _Held:
             call = self.pick(
                 [f"sum({number})", f"avg({number})", f"sum(DISTINCT {number})", f"median({number})"]
             )
+        elif self.chance(0.1):
+            call = f"sum({self.computed(self.pick(numbers))})"
         elif self.chance(0.1):
             call = self.pick([f"bool_and({self.simple(columns)})", f"bool_or({self.simple(columns)})"])
         if self.chance(0.15):

@@ -2,7 +2,7 @@
 
     price * (1 - discount)   DECIMAL(15,2) * DECIMAL(16,2)   =>   DECIMAL(18,4), an error from 10^14 on
 
-Of two sides of up to 18 digits the result has no more than 18, and DuckDB fails where it would need them; so
+A product of two sides of up to 18 digits has no more than 18, and DuckDB fails where it would need them; so
 does what is written here. Whole numbers alone are left to it: they overflow at the width of their type.
 """
 
@@ -71,7 +71,7 @@ def _operand(writer: ServerWriter, expr: exp.Expr) -> Operand:
 
 
 def _computed(
-    writer: ServerWriter, expr: exp.Expr, result: Callable[[Type, Type], tuple[int, int]], name: str
+    writer: ServerWriter, expr: exp.Expr, result: Callable[[Type, Type], tuple[int, int]]
 ) -> Operand:
     (one, of_one), (other, of_other) = (_operand(writer, e) for e in (expr.this, expr.args["expression"]))
     if Family.DECIMAL not in (of_one.family, of_other.family) or not _has_column(expr):
@@ -80,9 +80,9 @@ def _computed(
     digits, scale = result(sides[0], sides[1])
     made = type(expr)(this=one, expression=other)
     is_fast = max(sides[0].digits, sides[1].digits) <= _FAST_DIGITS and scale < _FAST_DIGITS
-    if digits > _FAST_DIGITS and is_fast:
+    if isinstance(expr, exp.Mul) and digits > _FAST_DIGITS and is_fast:
         limit = integer(10 ** (_FAST_DIGITS - scale))
-        message = f"Overflow in {name} of DECIMAL(18): "
+        message = "Overflow in multiplication of DECIMAL(18): "
         large = exp.GTE(this=call("ABS", made), expression=limit)
         return case((large, writer.failing(made.copy(), message)), default=made.copy()), _of(
             _FAST_DIGITS, scale
@@ -106,7 +106,7 @@ def _of_product(one: Type, other: Type) -> tuple[int, int]:
 
 
 ARITHMETIC: Final[dict[type, Callable[[Any, Any], Operand]]] = {
-    exp.Add: lambda writer, expr: _computed(writer, expr, _of_sum, "addition"),
-    exp.Sub: lambda writer, expr: _computed(writer, expr, _of_sum, "subtraction"),
-    exp.Mul: lambda writer, expr: _computed(writer, expr, _of_product, "multiplication"),
+    exp.Add: lambda writer, expr: _computed(writer, expr, _of_sum),
+    exp.Sub: lambda writer, expr: _computed(writer, expr, _of_sum),
+    exp.Mul: lambda writer, expr: _computed(writer, expr, _of_product),
 }
