@@ -1,4 +1,4 @@
-"""All 22 TPC-H queries at scale 0.01 over MariaDB, PostgreSQL, and both mixed with SQLite and DuckDB files."""
+"""TPC-H at scale 0.01 over MariaDB, PostgreSQL, and both mixed with SQLite and DuckDB files."""
 
 from __future__ import annotations
 
