@@ -122,6 +122,9 @@ class ServerWriter(Writer):
             if of_literal is None or of_literal.digits > type_.digits - type_.scale:
                 raise NotAgreed(expr, "is not known to find the DECIMAL that these values have in common")
             return integer(fixed.value)
+        fixed = self.fixed(expr) if type_.family is Family.DATE else None
+        if fixed is not None and fixed.kind is Kind.TIMESTAMP:
+            raise NotAgreed(expr, "has a DATE beside a TIMESTAMP otherwise")
         return self.beside(expr, type_, "value")
 
     # ------------------------------------------------------------------ comparisons
