@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, Column
+from shardwise.catalog.model import Catalog, Column, Table
 from shardwise.catalog.templates import Template
 from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written
@@ -106,6 +106,18 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     )
 
 
+def _types(inner: Node, catalog: Catalog) -> dict[str, str]:
+    """The declared types of a fragment's columns that are a table's as they are."""
+    found = {}
+    for name, of in _plain(inner, stream_names(inner)).items():
+        schema, _, table = of.table.rpartition(".")
+        declared = catalog.table(table, schema or None)
+        column = declared.column(of.column) if isinstance(declared, Table) else None
+        if column is not None:
+            found[name] = column.type
+    return found
+
+
 def _plain(inner: Node, names: Sequence[str]) -> dict[str, TableColumn]:
     """Which of a fragment's columns, by their names in the stream, are a table's as they are."""
     found = zip(names, (_read_as(inner, output.id) for output in inner.outputs), strict=False)
@@ -201,6 +213,8 @@ def _route(gather: Gather) -> Route:
 def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
     query = _query(root, None if isinstance(root, Raw) else names, ctx.catalog)
     nodes = list(walk(root))
+    streams = {n.fragment: _types(n.input, ctx.catalog) for n in nodes if isinstance(n, Gather)}
+    query = query_dialect(ctx.catalog.dialect).merged(query, streams)
     return Merge(
         sql=text_of(query, ctx.catalog.dialect),
         params=_bound(ctx.parameters.used_in(query)),

@@ -39,6 +39,13 @@ def base64(column: pa.Array) -> pa.Array:
     )
 
 
+def latin(column: pa.Array) -> pa.Array:
+    """Bytes as the characters of their numbers."""
+    return pa.array(
+        [None if cell is None else cell.decode("latin-1") for cell in column.to_pylist()], pa.string()
+    )
+
+
 def joined(texts: pa.Array, separator: str) -> str:
     """All texts, none of them NULL, as one."""
     whole = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)

@@ -31,7 +31,7 @@ from shardwise.errors import (
     UnknownName,
 )
 from shardwise.executor.backends.base import Columns, SourceConnection
-from shardwise.executor.served.encoding import base64, json_rows, pieces
+from shardwise.executor.served.encoding import base64, json_rows, latin, pieces
 from shardwise.executor.served.mysql_values import PYTHON, durations
 from shardwise.executor.served.product import Objection, Relation, Statement, StreamColumn
 
@@ -171,11 +171,13 @@ class MySQL:
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool
     ) -> Relation:
         for column in columns:
-            if _read(column.type).name in ("BIT", "GEOMETRY"):
+            if _read(column.type).name == "GEOMETRY":
                 raise NotSupportedError(
                     f'the column "{column.name}" of type {column.type} cannot be moved to the merge',
-                    hint=f"Write {column.name} + 0 for a BIT, ST_AsText({column.name}) for a GEOMETRY",
+                    hint=f"Write ST_AsText({column.name}) in its place",
                 )
+        if any(_read(column.type).name == "BIT" for column in columns):
+            return self._with_bits(name, columns, batches)
         widths = _widths(columns, batches)
         total = sum(batch.nbytes for batch in batches)
         if total <= _INLINE_BYTES:
@@ -192,14 +194,34 @@ class MySQL:
         sql = " UNION ALL ".join(arms)
         return Relation(f"{sql} {_MATERIALIZED}" if stored and len(arms) == 1 else sql, {}, before)
 
-    def _select(self, columns: Sequence[StreamColumn], rows: str, widths: Mapping[str, int]) -> str:
+    def _with_bits(
+        self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch]
+    ) -> Relation:
+        """A BIT takes the bytes of the JSON text, which is in Latin-1 for that; texts are in base64 then."""
+        before, arms = [], []
+        for number, piece in enumerate(pieces(batches, _PIECE_BYTES)):
+            variable = f"@shardwise_{name}_{number}"
+            rows = _document(piece, columns, is_latin=True).encode("latin-1")
+            before.append(Statement(f"SET {variable} = CONVERT(:rows USING latin1)", {"rows": rows}))
+            arms.append(self._select(columns, variable, {}, is_latin=True))
+        sql = " UNION ALL ".join(arms) or self._select(columns, "'[]'", {}, is_latin=True)
+        return Relation(f"{sql} {_MATERIALIZED}", {}, before)
+
+    def _select(
+        self, columns: Sequence[StreamColumn], rows: str, widths: Mapping[str, int], *, is_latin: bool = False
+    ) -> str:
         """The rows of a JSON text as a query."""
         texts = _text_types(columns, widths)
+        if is_latin:
+            texts = dict.fromkeys(texts, "LONGTEXT")
         defined, items = [], []
         for at, column in enumerate(columns):
             name, cell = self.identifier(column.name), f"c{at}"
             defined.append(f"{cell} {texts.get(at) or _kept_as(column)} PATH '$[{at}]' ERROR ON ERROR")
-            items.append(f"{_read_as(column, f'j.{cell}')} AS {name}")
+            shown = _read_as(column, f"j.{cell}")
+            if is_latin and at in texts:
+                shown = f"CONVERT(FROM_BASE64({shown}) USING utf8mb4){_collate(column.collation)}"
+            items.append(f"{shown} AS {name}")
         return (
             f"SELECT {', '.join(items)} FROM JSON_TABLE({rows}, '$[*]' COLUMNS ({', '.join(defined)})) AS j"
         )
@@ -298,7 +320,9 @@ def kind_of(type_text: str) -> str:
 
 def _is_bytes(column: StreamColumn) -> bool:
     type_ = _read(column.type)
-    return type_.is_bytes or (type_.is_text and column.collation == "binary") or type_.name == "GEOMETRY"
+    if type_.name in ("BIT", "GEOMETRY"):
+        return True
+    return type_.is_bytes or (type_.is_text and column.collation == "binary")
 
 
 def _declared(type_text: str) -> str:
@@ -326,7 +350,7 @@ def _declared(type_text: str) -> str:
 def _kept_as(column: StreamColumn) -> str:
     """The type of what is neither text nor bytes."""
     type_ = _read(column.type)
-    if _is_bytes(column) or type_.name in _CAST_BACK:
+    if type_.name != "BIT" and (_is_bytes(column) or type_.name in _CAST_BACK):
         return "LONGTEXT"
     if type_.name in _REALS:
         return type_.name
@@ -339,7 +363,7 @@ def _kept_as(column: StreamColumn) -> str:
 
 def _read_as(column: StreamColumn, cell: str) -> str:
     type_ = _read(column.type)
-    if _is_bytes(column):
+    if type_.name != "BIT" and _is_bytes(column):
         return f"FROM_BASE64({cell})"
     if type_.name in _CAST_BACK:
         return f"CAST({cell} AS {type_.name})"
@@ -365,6 +389,10 @@ def _text_types(columns: Sequence[StreamColumn], widths: Mapping[str, int]) -> d
     return found
 
 
+def _collate(collation: str | None) -> str:
+    return f" COLLATE {collation}" if collation and collation.startswith("utf8mb4") else ""
+
+
 def _collated(collation: str | None) -> str:
     if not collation or collation == "binary":
         return ""
@@ -382,8 +410,18 @@ def _widths(columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch]) 
     return found
 
 
-def _document(batch: pa.RecordBatch, columns: Sequence[StreamColumn]) -> str:
-    cells = [base64(c) if pa.types.is_binary(c.type) else c for c in batch.columns]
+def _document(batch: pa.RecordBatch, columns: Sequence[StreamColumn], *, is_latin: bool = False) -> str:
+    cells = []
+    for column, given in zip(columns, batch.columns, strict=True):
+        type_ = _read(column.type)
+        if type_.name == "BIT":
+            cells.append(latin(given))
+        elif pa.types.is_binary(given.type):
+            cells.append(base64(given))
+        elif is_latin and type_.is_text and type_.name not in _CAST_BACK:
+            cells.append(base64(given.cast(pa.binary())))
+        else:
+            cells.append(given)
     return json_rows(cells, [_read(column.type).name in _WHOLE - {"YEAR"} for column in columns])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -62,6 +62,10 @@ def _as_it_is(query: exp.Query) -> exp.Query:
     return query
 
 
+def _merged(query: exp.Query, _: Mapping[str, Mapping[str, str]]) -> exp.Query:
+    return query
+
+
 def _declared(column: Column) -> str | None:
     return column.collation
 
@@ -90,6 +94,8 @@ class Dialect:
     `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
     are the same to a sharding. `carries_collations`: the merge compares a fragment's columns as the shards
     do, computed ones too. `has_semi_join`: the dialect has a word for it. `early` are values that ran first.
+    `merged` is the merge's query as its engine is to have it, given the declared types of those of streams'
+    columns that are a table's, by stream and name.
     """
 
     name: str
@@ -115,4 +121,5 @@ class Dialect:
     collation: Callable[[Column], str | None] = _declared
     carries_collations: bool = False
     has_semi_join: bool = False
+    merged: Callable[[exp.Query, Mapping[str, Mapping[str, str]]], exp.Query] = _merged
     early: EarlyValues = DUCKDB_VALUES

@@ -16,6 +16,7 @@ from shardwise.plan.sql.own_mysql import HOLE, MARK
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.mysql_aggregates import combine
 from shardwise.planner.dialects.mysql_constants import MySQLConstants, literal_of
+from shardwise.planner.dialects.mysql_members import as_texts
 from shardwise.planner.dialects.mysql_model import is_plain, relation_of, unmodelled
 from shardwise.planner.dialects.mysql_reading import called, has_form, trees
 from shardwise.planner.dialects.mysql_words import (
@@ -184,6 +185,7 @@ MYSQL = Dialect(
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
     readable=as_sqlite_reads_it,
+    merged=as_texts,
     collation=collation,
     carries_collations=True,
     early=MYSQL_VALUES,

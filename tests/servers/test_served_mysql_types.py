@@ -1,0 +1,102 @@
+"""Columns of every type of MySQL through the merge: what one server gives, or an error that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from shardwise.errors import Unplannable
+from tests.servers.served import Served, served
+
+_COLUMNS = """
+    id BIGINT PRIMARY KEY, e ENUM('small','medium','large'), s SET('z','y','x'), n TINYINT UNSIGNED, b BIT(9),
+    tt TIME(2), y YEAR, f FLOAT, dd DOUBLE(12,3), d DATE, ts TIMESTAMP(3) NULL, j JSON, c CHAR(6),
+    bi BINARY(4), bl BLOB, u BIGINT UNSIGNED, big DECIMAL(40,10), l VARCHAR(10) COLLATE latin1_swedish_ci
+"""
+_ROWS = [
+    (
+        i,
+        (None, "small", "large", "medium")[i % 4],
+        "x,y" if i % 2 else "z",
+        i * 20,
+        (i * 43 % 512).to_bytes(2, "big"),
+        f"{'-' if i % 3 == 1 else ''}{i * 60}:{i:02}:00.25",
+        2000 + i,
+        1.1 * i,
+        2.25 * i,
+        ("2024-02-29", "0000-00-00", "1000-01-01", None)[i % 4],
+        None if i == 3 else f"2024-05-{i + 1:02} 10:00:00.123",
+        f'{{"a": {i}}}',
+        f"c{i}" if i % 2 else "",
+        bytes((i, 0)),
+        None if i == 5 else bytes(range(i)) + b"\xff",
+        (1 << 64) - 1 - i,
+        f"{i}.0000000001",
+        "é" if i % 2 else "z",
+    )
+    for i in range(12)
+]
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[Served]:
+    with served("mysql", {"t": (_COLUMNS, _ROWS)}) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM t",
+        "SELECT * FROM t ORDER BY id",
+        "SELECT e, count(*) FROM t GROUP BY e ORDER BY e",
+        "SELECT DISTINCT e FROM t ORDER BY 1",
+        "SELECT id, e FROM t ORDER BY e DESC, id LIMIT 3",
+        "SELECT e AS size, count(*) AS n FROM t GROUP BY e ORDER BY size",
+        "SELECT q.e FROM (SELECT e, id FROM t ORDER BY id LIMIT 7) AS q ORDER BY q.e, q.id",
+        "SELECT max(e), min(e) FROM t",
+        "SELECT e + 0, count(*) FROM t GROUP BY e + 0 ORDER BY 1",
+        "SELECT id FROM t WHERE e > 1 ORDER BY id",
+        "SELECT a.id, o.id FROM t AS a JOIN t AS o ON a.e = o.e AND a.id < o.id ORDER BY 1, 2",
+        "SELECT id, row_number() OVER (ORDER BY e, id) FROM t",
+        "SELECT group_concat(e ORDER BY e) FROM t",
+        "SELECT e FROM t UNION SELECT e FROM t ORDER BY 1",
+        "SELECT s, count(*) FROM t GROUP BY s ORDER BY s",
+        "SELECT concat(s, '!'), upper(e) FROM t ORDER BY s, id",
+        "SELECT b, count(*) FROM t GROUP BY b ORDER BY b",
+        "SELECT id, b, l FROM t ORDER BY b DESC LIMIT 5",
+        "SELECT a.id FROM t AS a JOIN t AS o ON a.b = o.b AND a.id = o.id ORDER BY 1",
+        "SELECT tt FROM t ORDER BY tt DESC LIMIT 4",
+        "SELECT max(tt), min(y), avg(dd), max(d), min(ts) FROM t",
+        "SELECT dd / 3, f FROM t ORDER BY dd DESC LIMIT 5",
+        "SELECT f, count(*) FROM t GROUP BY f ORDER BY f",
+        "SELECT sum(u), sum(big), max(u), avg(big) FROM t",
+        "SELECT d, count(*) FROM t GROUP BY d ORDER BY d",
+        "SELECT j, c, bi, bl FROM t ORDER BY id",
+        "SELECT c, count(*) FROM t GROUP BY c ORDER BY c",
+        "SELECT l, count(*) FROM t GROUP BY l ORDER BY l",
+        "SELECT bl, count(*) FROM t GROUP BY bl ORDER BY bl",
+        "SELECT json_value(j, '$.a') FROM t ORDER BY id",
+    ],
+)
+def test_as_one_server(world: Served, sql: str) -> None:
+    (names, rows), (found_names, found) = world.expected(sql), world.found(sql)
+    assert found_names == names
+    if "ORDER BY" not in sql or "OVER" in sql:
+        rows, found = sorted(rows, key=repr), sorted(found, key=repr)
+    assert [list(map(repr, row)) for row in found] == [list(map(repr, row)) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a.id FROM t AS a JOIN t AS o ON a.e < o.e",
+        "SELECT a.id FROM t AS a JOIN t AS o ON a.e = o.id",
+        "SELECT a.id, a.e + o.e FROM t AS a JOIN t AS o ON a.id = o.id + 1",
+        "SELECT a.id FROM t AS a JOIN t AS o ON a.s > o.s",
+    ],
+)
+def test_what_takes_members_for_numbers_in_the_merge(world: Served, sql: str) -> None:
+    with pytest.raises(Unplannable, match="text"):
+        world.found(sql)
