@@ -156,7 +156,7 @@ class Analysis:
 
     def disagreement(self, node: Node, shards: Shards) -> tuple[str, Disagreement] | None:
         """A dialect of these shards' sources, and what it would compute otherwise; a Gather is its input."""
-        for dialect in self._foreign(shards):
+        for dialect in sorted(self._foreign(shards)):
             found = agree(node, dialect, self.known)
             if isinstance(found, Disagreement):
                 return dialect, found
