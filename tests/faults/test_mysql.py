@@ -260,8 +260,12 @@ def test_tls_is_the_default_for_other_hosts() -> None:
     assert tls("10.0.0.9", ssl="off") == "off"
 
 
-def test_tls_that_the_server_has_not(backend: MySQLBackend) -> None:
-    plain = private_mariadb("plain", "--skip-ssl")
+@pytest.fixture(scope="module")
+def plain() -> MariaDB:
+    return private_mariadb("plain", "--skip-ssl", "--max-connections=10")
+
+
+def test_tls_that_the_server_has_not(backend: MySQLBackend, plain: MariaDB) -> None:
     where = Location(
         source="db", url=plain.url("mysql"), password=plain.password, options={"ssl": "unverified"}
     )
@@ -373,6 +377,40 @@ def test_cancel(server: MariaDB, database: str, source: MySQLSource) -> None:
     assert time.monotonic() - asked[0] < 1
     timer.join()
     assert not [info for _, info in threads(server, database) if info and "concat" in info]
+
+
+def test_cancel_when_no_connection_is_free(backend: MySQLBackend, plain: MariaDB) -> None:
+    database = plain.database(
+        "CREATE TABLE many (word VARCHAR(9))", "INSERT INTO many SELECT 'w' FROM seq_1_to_20000"
+    )
+    plain.run(
+        f"CREATE OR REPLACE USER {READER}@'%' IDENTIFIED BY 'x'",
+        f"GRANT SELECT ON `{database}`.* TO {READER}@'%'",
+    )
+    where = Location(source="db", url=plain.url(database, user=READER), password="x")
+    source = backend.open(where, SourceOptions())
+    connection = source.connect("UTC")
+    asked: list[float] = []
+    others: list[pymysql.Connection] = []
+
+    def interrupt() -> None:
+        arguments = {"host": plain.host, "port": plain.port, "user": READER, "password": "x"}
+        try:
+            others.extend(pymysql.connect(**arguments) for _ in range(20))
+        except pymysql.OperationalError:
+            asked.append(time.monotonic())
+        assert asked
+        connection.interrupt()
+
+    timer = threading.Timer(2.5, interrupt)
+    timer.start()
+    with pytest.raises(Cancelled):
+        rows(connection, SLOW)
+    assert time.monotonic() - asked[0] < 1
+    timer.join()
+    for each in others:
+        each.close()
+    source.close()
 
 
 @pytest.mark.parametrize("fetched", [0, 1])

@@ -108,7 +108,7 @@ class Server:
     # -- inside -------------------------------------------------------------------------------
 
     def _open(self, settings: Settings) -> Session:
-        return Session(settings, lambda: self.answers(settings))
+        return Session(settings, lambda: self.answers(settings), lambda: self.reserve(settings))
 
     def _control_session(self, settings: Settings, *, fresh: bool) -> Session:
         session = self._control.get(settings.session_key)

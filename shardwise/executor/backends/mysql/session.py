@@ -22,6 +22,9 @@ _NET_WRITE_TIMEOUT_S = 86_400
 _OWN_OFFSETS: dict[str, zones.Offsets] = {}
 """Of servers' own time zones: what they do does not change while they run."""
 
+_LONG_S = 1.0
+"""A statement that takes longer may have to be stopped, when no connection may be free any more."""
+
 _NO_SUCH_ZONE = 1298
 _ALL_ROWS = (1 << 64) - 1
 
@@ -33,7 +36,7 @@ class Session:
     `is_dirty`: it holds what `reset` must clear.
     """
 
-    def __init__(self, settings: Settings, probe: Callable[[], bool]) -> None:
+    def __init__(self, settings: Settings, probe: Callable[[], bool], reserve: Callable[[], None]) -> None:
         self.settings = settings
         self.zone = ""
         self.is_dirty = False
@@ -41,6 +44,8 @@ class Session:
         self.idle_since = 0.0
         self.cut_because: Error | None = None
         self._probe = probe
+        self._reserve = reserve
+        self._has_reserved = False
         self._waiting_since: float | None = None
         self._probing: threading.Thread | None = None
         self.wire = Wire(**settings.driver_arguments())
@@ -162,6 +167,9 @@ class Session:
     def look(self, now: float) -> None:
         """`Watched.look`."""
         since = self._waiting_since
+        if since is not None and now - since > _LONG_S and self.zone and not self._has_reserved:
+            self._has_reserved = True
+            threading.Thread(target=self._reserve, name="shardwise-mysql-reserve", daemon=True).start()
         if since is None or now - since < self._patience_s or (self._probing and self._probing.is_alive()):
             return
         self._probing = threading.Thread(
