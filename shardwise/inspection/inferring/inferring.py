@@ -1,0 +1,283 @@
+"""catalog infer: a layout that nobody has described, found by trying; and the evidence for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from shardwise.catalog.model import (
+    Placement,
+    Reference,
+    Scattered,
+    Sharded,
+    ShardedWith,
+    ShardKey,
+    Single,
+    Table,
+)
+from shardwise.catalog.shardings import Grid, Interval, Mod, Range, ShardingFunction, mod, two_level
+from shardwise.catalog.sources import Source
+from shardwise.errors import CatalogError
+from shardwise.inspection.inferring.deciding import (
+    Evidence,
+    Probe,
+    are_copies,
+    evidence,
+    parent_of,
+    primary_first,
+)
+from shardwise.inspection.inferring.sampled import Family, Member, families
+from shardwise.inspection.inferring.trying import Fit
+from shardwise.inspection.layouts.draft import Draft, named
+
+
+def infer(
+    members: Sequence[Member],
+    sources: Sequence[Source],
+    probe: Probe,
+    *,
+    name: str,
+    dialect: str,
+    on_family: Callable[[str], None] = lambda _: None,
+) -> Draft:
+    """The draft of a catalog for physical tables on these sources, each table with a sample of its rows."""
+    draft = Draft(name, dialect)
+    for source in sources:
+        draft.sources[source.name] = source
+    found = families(members, [source.name for source in sources])
+    _Inference(draft, found, probe, on_family).decide()
+    return draft
+
+
+@dataclass
+class _Inference:
+    draft: Draft
+    families: Sequence[Family]
+    probe: Probe
+    on_family: Callable[[str], None]
+    evidence: dict[int, Evidence] = field(default_factory=dict)
+    names: Counter[str] = field(default_factory=Counter)
+    layouts: dict[str, tuple[ShardingFunction, list[Member], tuple[str, ...]]] = field(default_factory=dict)
+    """By family: its function, the member of each slot, and the names of its levels."""
+
+    def decide(self) -> None:
+        several = []
+        for number, family in enumerate(self.families):
+            self.on_family(family.name)
+            if len(family.members) > 1:
+                several.append(family)
+                self.evidence[number] = self._evidence(family)
+        votes = Counter(
+            column
+            for each in self.evidence.values()
+            for column in {
+                fit.key.column.lower() for fit in (*each.whole, *each.by_source) if fit.key.is_plain
+            }
+        )
+        placed = []
+        open_ = []
+        order = sorted(range(len(self.families)), key=self._rank)
+        decided: dict[int, tuple[Table, list[str]]] = {}
+        for number in order:
+            family, found = self.families[number], self.evidence.get(number)
+            made = self._by_key(family, found, votes) if found is not None else self._single(family)
+            if made is None:
+                open_.append(number)
+            else:
+                decided[number] = made
+                placed.append(family)
+        for number in open_:
+            decided[number] = self._without_key(self.families[number], self.evidence[number], placed)
+        for number in sorted(decided):
+            table, remarks = decided[number]
+            self.draft.tables.append(table)
+            for remark in remarks:
+                self.draft.remark(table.name, remark)
+
+    def _rank(self, number: int) -> tuple[int, int]:
+        """Most slots first, then most keys: its key names the sharding."""
+        fits = self.evidence[number].whole if number in self.evidence else ()
+        return -max((fit.function.size for fit in fits), default=0), -len(fits)
+
+    def _evidence(self, family: Family) -> Evidence:
+        if not family.is_numbered and are_copies(family, self.probe):
+            return Evidence()
+        return evidence(family, self.probe, self.draft.dialect)
+
+    # -------------------------------------------------------------- verdicts
+
+    def _name(self, family: Family) -> str:
+        """Two families may be of one name: the second is called after its first table."""
+        self.names[family.name.lower()] += 1
+        return family.name if self.names[family.name.lower()] == 1 else family.members[0].name
+
+    def _table(self, family: Family, placement: Placement, template: str | None) -> Table:
+        name = self._name(family)
+        template = template if template is not None else (family.name if name != family.name else None)
+        return Table(name=name, placement=placement, named=template, drift="FILL" if family.missing else None)
+
+    def _single(self, family: Family) -> tuple[Table, list[str]]:
+        (member,) = family.members
+        table = replace(self._table(family, Single(on=member.source), None), name=member.name, named=None)
+        return table, []
+
+    def _by_key(self, family: Family, found: Evidence, votes: Counter[str]) -> tuple[Table, list[str]] | None:
+        try:
+            if found.whole:
+                return self._by_one_rule(family, found, votes)
+            if found.by_source and found.by_table:
+                return self._by_two_rules(family, found, votes)
+        except CatalogError as error:
+            self.draft.remark(family.name, f"A rule was found, but it cannot be written: {error.message}.")
+        return None
+
+    def _by_one_rule(self, family: Family, found: Evidence, votes: Counter[str]) -> tuple[Table, list[str]]:
+        fits = primary_first(found.whole, family, votes)
+        first = fits[0]
+        members = [family.members[target] for target in first.targets]
+        shards = [member.source for member in members]
+        function, members = self._lifted(first.function, shards, members)
+        self.layouts[family.name] = (function, members, ("n",))
+        template = named(function, [member.name for member in members], ("n",), family.name)
+        sharding = self.draft.sharding(
+            f"by_{first.key.column.lower()}", function, [member.source for member in members], ("n",)
+        )
+        keys = tuple(ShardKey(parts=(fit.key.expression,)) for fit in fits)
+        table = self._table(family, Sharded(sharding=sharding, keys=keys), template)
+        return table, [*self._told(family, found, fits), *_guesses(fits), *_missing(family)]
+
+    def _lifted(
+        self, function: ShardingFunction, shards: Sequence[str], members: Sequence[Member]
+    ) -> tuple[ShardingFunction, list[Member]]:
+        """The same rule in the slots of a sharding that there is, if it can be: then both are colocated."""
+        for known in self.draft.shardings.values():
+            size = known.function.size
+            if isinstance(function, Mod) and isinstance(known.function, Mod) and size % function.size == 0:
+                lifted = [shards[slot % function.size] for slot in range(size)]
+                if list(known.slot_map) == lifted and known.levels == ("n",):
+                    return known.function, [members[slot % function.size] for slot in range(size)]
+        return function, list(members)
+
+    def _by_two_rules(self, family: Family, found: Evidence, votes: Counter[str]) -> tuple[Table, list[str]]:
+        row, column = (primary_first(fits, family, votes)[0] for fits in (found.by_source, found.by_table))
+        if any(isinstance(fit.function, (Range, Interval)) for fit in (row, column)):
+            raise CatalogError("two levels are of HASH and MOD only")
+        function = two_level(row.function, column.function)
+        sources = list(dict.fromkeys(member.source for member in family.members))
+        tables = list(dict.fromkeys(member.name for member in family.members))
+        shards = [sources[r] for r in row.targets for _ in column.targets]
+        names = [tables[c] for _ in row.targets for c in column.targets]
+        by_name = {(member.source, member.name): member for member in family.members}
+        members = [by_name[place] for place in zip(shards, names, strict=True)]
+        self.layouts[family.name] = (function, members, ("d", "t"))
+        template = named(function, names, ("d", "t"), family.name)
+        sharding = self.draft.sharding(
+            f"by_{row.key.column.lower()}_{column.key.column.lower()}", function, shards, ("d", "t")
+        )
+        key = ShardKey(parts=(row.key.expression, column.key.expression))
+        table = self._table(family, Sharded(sharding=sharding, keys=(key,)), template)
+        return table, [
+            f"{_shape(family)}. Databases: {self._fit(row)}. Tables: {self._fit(column)}.",
+            *_guesses([row, column]),
+            *_missing(family),
+        ]
+
+    def _without_key(
+        self, family: Family, found: Evidence, placed: Sequence[Family]
+    ) -> tuple[Table, list[str]]:
+        if not family.is_numbered and not found.tried:
+            rows = self.probe.count(family.members[0])
+            table = self._table(family, Reference(on=family.sources), None)
+            return table, [f"The same {rows:,} rows on {len(family.members)} sources."]
+        parent = parent_of(family, placed, self.probe)
+        if parent is not None:
+            placement: Placement = ShardedWith(
+                parent=parent.family.name, column=parent.column, parent_column=parent.parent_column
+            )
+            told = (
+                f"No column places a row; {parent.values:,} of {parent.values:,} values of {parent.column} "
+                f"are in {parent.family.name}.{parent.parent_column} of the same number, not in the next."
+            )
+            table = self._table(family, placement, self._as_parent(family, parent.family))
+            return table, [f"{_shape(family)}. {told}", *_missing(family)]
+        why = (
+            "all are empty"
+            if not any(member.rows for member in family.members)
+            else (f"{found.tried:,} rules were tried, and none fits all keys")
+        )
+        template, sharding = self._scattered(family)
+        near = f" {found.near}: are the others misplaced?" if found.near else ""
+        table = self._table(family, Scattered(sharding=sharding), template)
+        return table, [f"{_shape(family)}. Never pruned: {why}.{near}", *_missing(family)]
+
+    def _scattered(self, family: Family) -> tuple[str | None, str]:
+        """By number of the member, which says nothing of the rows."""
+        function = mod(len(family.members))
+        template = named(function, [member.name for member in family.members], ("n",), family.name)
+        sources = [member.source for member in family.members]
+        for known in self.draft.shardings.values():
+            if isinstance(known.function, Mod) and list(known.slot_map) == sources and known.levels == ("n",):
+                return template, known.name
+        return template, self.draft.sharding("members", function, sources, ("n",))
+
+    def _as_parent(self, family: Family, parent: Family) -> str | None:
+        """The template of a child's names: slot by slot where its parent's are."""
+        function, members, levels = self.layouts[parent.name]
+        places = {
+            (m.source, suffix): m.name for m, suffix in zip(family.members, family.suffixes, strict=True)
+        }
+        suffixes = dict(zip(parent.members, parent.suffixes, strict=True))
+        names = [places[member.source, suffixes[member]] for member in members]
+        return named(function, names, levels, family.name)
+
+    # -------------------------------------------------------------- evidence in words
+
+    def _told(self, family: Family, found: Evidence, fits: Sequence[Fit]) -> list[str]:
+        first, *others = fits
+        told = f"{_shape(family)}. {self._fit(first)}."
+        if others:
+            told += f" Its slot is also that of {', '.join(self._key(fit) for fit in others)}."
+        rest = [fit for fit in found.whole if fit not in fits]
+        if rest:
+            told += f" Another rule would do too: {'; '.join(self._fit(fit) for fit in rest[:3])}."
+        return [told]
+
+    def _key(self, fit: Fit) -> str:
+        return f"{fit.key.expression.sql(self.draft.dialect)} ({fit.keys:,} keys)"
+
+    def _fit(self, fit: Fit) -> str:
+        key = fit.key.expression.sql(self.draft.dialect)
+        return f"{fit.keys:,} of {fit.keys:,} keys fit {key} by {_said(fit.function)}"
+
+
+def _said(function: ShardingFunction) -> str:
+    match function:
+        case Mod():
+            return f"MOD {function.size}"
+        case Range():
+            return f"RANGE with {len(function.bounds)} parts"
+        case Interval():
+            return f"INTERVAL {function.unit}"
+        case Grid():
+            return f"{_said(function.outer)}, {_said(function.inner)}"
+    options = "".join(f", {name} = '{value}'" for name, value in getattr(function, "options", ()))
+    return f"HASH({getattr(function, 'algorithm', type(function).__name__)}{options}) SLOTS {function.size}"
+
+
+def _shape(family: Family) -> str:
+    sources = len(family.sources)
+    return f"{len(family.members)} tables on {sources} source{'s' if sources > 1 else ''}"
+
+
+def _guesses(fits: Sequence[Fit]) -> list[str]:
+    guessed = max(fit.guessed for fit in fits)
+    if not guessed:
+        return []
+    return [f"{guessed} slots have no key in the sample, and are taken to be with their neighbours."]
+
+
+def _missing(family: Family) -> list[str]:
+    if not family.missing:
+        return []
+    return [f"Not on all of them: {', '.join(sorted(family.missing))}."]
