@@ -67,11 +67,15 @@ class Key:
 
 @dataclass(frozen=True)
 class Function:
-    """A function of any number of slots. `is_modulo`: a slot of n is one of a multiple of n again, modulo;
-    `sizes` are the only ones that it comes in, if there are any."""
+    """A function of any number of slots.
+
+    `is_modulo`: a slot of n is one of a multiple of n again, modulo. `is_even`: a member has one slot.
+    `sizes` are the only ones that it comes in, if there are any.
+    """
 
     of_size: Callable[[int], ShardingFunction]
     is_modulo: bool = True
+    is_even: bool = False
     sizes: tuple[int, ...] = ()
 
 
@@ -137,12 +141,9 @@ def functions(key: Key) -> Iterator[Function]:
 
 
 def _hash(name: str, options: Mapping[str, str]) -> Function:
-    is_modulo = (
-        not name.startswith(("vitess", "mycat_murmur")) and options.get("to_slot", "modulo") == "modulo"
-    )
-    if name == "postgres" and "to_slot" not in options:
-        is_modulo = False
-    return Function(_of_size(name, options), is_modulo)
+    is_even = name == "mycat_murmur" or (name == "postgres" and "to_slot" not in options)
+    is_scaled = name.startswith("vitess") or options.get("to_slot") == "scaled"
+    return Function(_of_size(name, options), is_modulo=not is_even and not is_scaled, is_even=is_even)
 
 
 def _of_size(name: str, options: Mapping[str, str]) -> Callable[[int], ShardingFunction]:

@@ -64,7 +64,7 @@ def fit(key: Key, function: Function, target: Target) -> Fit | None:
     """The fit with the fewest slots; None if there is none that is sure."""
     if target.count < 2 or len(key.of_column) * log2(target.count) < SURE_BITS:
         return None
-    sizes = function.sizes or (target.sizes if function.is_modulo else _fixed_sizes(target))
+    sizes = function.sizes or _sizes(function, target)
     sizes = tuple(size for size, slots in _observed(key.few, function, sizes, target) if slots is not None)
     for size, slots in _observed(key.samples, function, sizes, target):
         if slots is None:
@@ -109,7 +109,11 @@ def _observed(
         yield size, _consistent((number % size if number >= 0 else -1, at) for number, at in numbers)
 
 
-def _fixed_sizes(target: Target) -> tuple[int, ...]:
+def _sizes(function: Function, target: Target) -> tuple[int, ...]:
+    if function.is_modulo:
+        return target.sizes
+    if function.is_even:
+        return (target.count,)
     return tuple(dict.fromkeys((target.count, *(size for size in target.sizes if size in (16, 256)))))
 
 

@@ -38,7 +38,7 @@ def eight_by_eight() -> Layout:
             "settings": {"id": INT, "name": TEXT},
         }
     )
-    for n in range(2000):
+    for n in range(1500):
         user = chance.randrange(1, 1 << 40)
         slot = user % 64
         database = f"shop_{slot // 8:02}"
@@ -56,6 +56,7 @@ def eight_by_eight() -> Layout:
     return layout
 
 
+@pytest.mark.slow
 def test_eight_by_eight_with_gene_keys_and_a_child() -> None:
     text = eight_by_eight().infer(30)
     family = "CREATE SOURCE shop_{n:02} FOR n IN 0-7 URL 'mysql://app@db/shop_{n:02}'"
@@ -76,7 +77,7 @@ def test_eight_by_eight_with_gene_keys_and_a_child() -> None:
     )
     assert statement(text, "TABLE cities").startswith("ATTACH TABLE cities REFERENCE ON shop_0")
     assert statement(text, "TABLE settings") == "ATTACH TABLE settings ON shop_03"
-    assert "64 tables on 8 sources. 1,8" in text  # how many keys were looked at
+    assert "-- 64 tables on 8 sources. 1,500 of 1,500 keys fit user_id by MOD 64." in text
     parse(text)
 
 
@@ -113,7 +114,7 @@ def placed(size: int, name: str, **options: str) -> Place:
 def test_functions(kind: Kind, place: Place, sharding: str) -> None:
     chance = random.Random(3)
     layout = Layout({"t": {"id": INT, "k": kind}})
-    for n in range(1200):
+    for n in range(400):
         number = chance.randrange(-(1 << 40) if "java" in sharding else 0, 1 << 45)
         key: Value = f"customer-{number}" if kind is TEXT else number
         slot = place(key)
@@ -121,9 +122,10 @@ def test_functions(kind: Kind, place: Place, sharding: str) -> None:
     text = layout.infer(10_000)
     assert statement(text, "CREATE SHARDING") == f"CREATE SHARDING by_k USING {sharding}"
     assert statement(text, "TABLE t").endswith("NAMED 't_{n}'")
-    assert "1,200 of 1,200 keys fit" in text
+    assert "400 of 400 keys fit" in text
 
 
+@pytest.mark.slow
 def test_cobar() -> None:
     function = hash_function("cobar_string", 1024, {"slice": "0:8"})
     chance = random.Random(3)
