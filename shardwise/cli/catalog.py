@@ -1,4 +1,4 @@
-"""`shardwise catalog check | import | format`."""
+"""`shardwise catalog check | import | infer | format`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.text import Text
 from shardwise.catalog import Catalog, lock_path, save_lock
 from shardwise.cli import console as consoles
 from shardwise.cli.console import Exit, failing
+from shardwise.cli.inferring import infer_
 from shardwise.dbapi.files import writing
 from shardwise.inspection import Extent, Finding, Imported, check, import_tables
 from shardwise.inspection.layouts import translate
@@ -26,6 +27,8 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.command("infer")(infer_)
 
 CatalogPath = Annotated[
     Path, typer.Option("-c", "--catalog", envvar="SHARDWISE_CATALOG", help="The catalog file.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from shardwise.catalog.model import Catalog, Column, Reference, Table, View
@@ -14,6 +14,7 @@ from shardwise.inspection.importing import Opener, Partition, Sources, partition
 from shardwise.inspection.physical import PhysicalTable, SourceReader
 from shardwise.inspection.reading import quoted, quoted_table
 from shardwise.inspection.rows import duplicates, misplaced
+from shardwise.inspection.servers import SERVERS
 
 SAMPLE_ROWS = 1_000
 
@@ -77,7 +78,7 @@ def _check_table(
                 expected=f'"{partition.name}"',
             )
             continue
-        expected = expected or there
+        expected = _with_collations(expected, there) if expected else there
         found = list(
             differences(
                 table.full_name, partition.shard, expected, there, fills_missing=table.drift == "FILL"
@@ -108,9 +109,18 @@ def _rows_of(
                 found=f"no answer: {error.message}",
             )
     if extent.keys and isinstance(table.placement, Reference):
-        yield from _reference(sources, table, good)
+        yield from _reference(sources, table, good, catalog.dialect)
     if extent.keys:
         yield from duplicates(sources.reader, table, good)
+
+
+def _with_collations(expected: PhysicalTable, there: PhysicalTable) -> PhysicalTable:
+    """What the catalog does not say of collations, the first shard does."""
+    theirs = {column.name.lower(): column.collation for column in there.columns}
+    if there.product not in SERVERS or not any(theirs.values()):
+        return expected
+    columns = (replace(c, collation=c.collation or theirs.get(c.name.lower())) for c in expected.columns)
+    return replace(expected, columns=tuple(columns))
 
 
 def _declared(table: Table) -> PhysicalTable | None:
@@ -125,7 +135,7 @@ def _declared(table: Table) -> PhysicalTable | None:
     )
 
 
-def _reference(sources: Sources, table: Table, good: list[Partition]) -> Iterator[Finding]:
+def _reference(sources: Sources, table: Table, good: list[Partition], dialect: str) -> Iterator[Finding]:
     """The same rows on each shard: as many, and the same sum of their hashes."""
     if not good:
         return
@@ -134,7 +144,7 @@ def _reference(sources: Sources, table: Table, good: list[Partition]) -> Iterato
     first: tuple[int, object] | None = None
     for partition in good:
         digest_of = _digest_by_source if can_hash else _digest_here
-        count, digest = digest_of(sources.reader(partition.shard), partition.name, columns)
+        count, digest = digest_of(sources.reader(partition.shard), partition.name, columns, dialect)
         first = first or (count, digest)
         if (count, digest) != first:
             found = f"{count} rows" if count != first[0] else "other values in as many rows"
@@ -147,17 +157,23 @@ def _reference(sources: Sources, table: Table, good: list[Partition]) -> Iterato
             )
 
 
-def _digest_by_source(reader: SourceReader, table: str, columns: Sequence[Column]) -> tuple[int, object]:
-    names = ", ".join(sorted(quoted(column.name) for column in columns))
-    sql = f"SELECT count(*), sum(CAST(hash({names}) AS HUGEINT)) FROM {quoted_table(table)}"
-    ((count, digest),) = reader.rows(sql)
+def _digest_by_source(
+    reader: SourceReader, table: str, columns: Sequence[Column], dialect: str
+) -> tuple[int, object]:
+    names = ", ".join(sorted(quoted(column.name, dialect) for column in columns))
+    place = quoted_table(table, reader.dialect)
+    ((count, digest),) = reader.rows(f"SELECT count(*), sum(CAST(hash({names}) AS HUGEINT)) FROM {place}")
     return count, digest
 
 
-def _digest_here(reader: SourceReader, table: str, columns: Sequence[Column]) -> tuple[int, object]:
+def _digest_here(
+    reader: SourceReader, table: str, columns: Sequence[Column], dialect: str
+) -> tuple[int, object]:
     """The same of values, whichever product holds them. Columns that are stored as numbers are left out."""
+    is_own = reader.dialect == dialect and dialect in SERVERS
     wanted = sorted((c.name, normal_type(c.type)) for c in columns if c.stored is None)
-    names = ", ".join(quoted(name) for name, _ in wanted)
-    rows = reader.rows(f"SELECT {names} FROM {quoted_table(table)}", None, tuple(wanted))
+    names = ", ".join(quoted(name, reader.dialect) for name, _ in wanted)
+    sql = f"SELECT {names} FROM {quoted_table(table, reader.dialect)}"
+    rows = reader.rows(sql, None, None if is_own else tuple(wanted))
     digests = (sha256(repr(row).encode(errors="surrogatepass")).digest() for row in rows)
     return len(rows), sum(int.from_bytes(digest[:8], "big") for digest in digests)

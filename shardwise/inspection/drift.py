@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardwise.catalog.model import Column
-from shardwise.executor.backends.sqlite.tables import suits
+from shardwise.executor.backends import backend_of
 from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.physical import PhysicalTable
+from shardwise.inspection.servers import SERVERS
 
 
 def differences(
@@ -28,7 +29,7 @@ def differences(
                 is_error=not fills_missing,
             )
         else:
-            yield from _column_differences(table, shard, column, have[name], found.declared.get(name))
+            yield from _column_differences(table, shard, column, have[name], found)
     for name, column in have.items():
         if name not in want:
             yield Finding(
@@ -54,9 +55,10 @@ def differences(
 
 
 def _column_differences(
-    table: str, shard: str, want: Column, have: Column, declared: str | None
+    table: str, shard: str, want: Column, have: Column, there: PhysicalTable
 ) -> Iterator[Finding]:
-    """`declared` is what the source says the type is, if its types are not the catalog's."""
+    """What `there` declares is what its source says the type is, if its types are not the catalog's."""
+    declared = there.declared.get(want.name.lower())
 
     def finding(kind: Kind, expected: str, found: str, *, is_error: bool = True) -> Finding:
         return Finding(
@@ -73,12 +75,14 @@ def _column_differences(
         if normal_type(want.type) != normal_type(have.type):
             yield finding(Kind.COLUMN_TYPE, want.type, have.type)
     elif want.type:
+        suits = backend_of(there.product, shard).suits
         why = suits(declared, (want.name, want.type, want.stored), normal_type)
         if why is not None:
             yield finding(Kind.COLUMN_TYPE, want.type, f"a column that is {why}")
     if not want.nullable and have.nullable:
         yield finding(Kind.NULLABILITY, "NOT NULL", "NULL allowed")
-    if declared is None and (want.collation or "").lower() != (have.collation or "").lower():
+    says = declared is None or (there.product in SERVERS and want.collation and have.collation)
+    if says and (want.collation or "").lower() != (have.collation or "").lower():
         yield finding(Kind.COLLATION, want.collation or "no collation", have.collation or "none")
 
 
@@ -107,6 +111,7 @@ def merged(tables: Sequence[PhysicalTable], *, fills_missing: bool = False) -> P
         primary_key=first.primary_key if same_key else (),
         unique=unique,
         declared={name: type_ for table in reversed(tables) for name, type_ in table.declared.items()},
+        product=first.product,
     )
 
 

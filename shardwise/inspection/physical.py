@@ -30,7 +30,8 @@ class PhysicalTable:
     """A table as the source has it.
 
     `declared` are its columns' types in the source's own words, by name in lower case, where these are not
-    the catalog's: then a column's `type` is what they stand for, "" if nothing can be told.
+    the catalog's: then a column's `type` is what they stand for, "" if nothing can be told. `product` is the
+    URL scheme of the backend that knows these words.
     """
 
     name: str
@@ -38,3 +39,4 @@ class PhysicalTable:
     primary_key: tuple[str, ...] = ()
     unique: tuple[tuple[str, ...], ...] = ()
     declared: Mapping[str, str] = field(default_factory=dict)
+    product: str = "duckdb"

@@ -1,7 +1,7 @@
 """What a source says of its own tables: columns, nullability, collations, keys.
 
 One set of questions for DuckDB files and for folders of Parquet, which a DuckDB shows as views; SQLite files
-have their own.
+and servers have their own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from shardwise.catalog.model import Column
 from shardwise.inspection.physical import PhysicalTable, SourceReader
+from shardwise.inspection.servers import SERVERS, read_server_tables
 from shardwise.inspection.sqlite import read_sqlite_tables
 
 _COLUMNS = """
@@ -36,6 +37,8 @@ def read_tables(reader: SourceReader, dialect: str) -> Mapping[str, PhysicalTabl
     """
     if reader.dialect == "sqlite":
         return read_sqlite_tables(reader, dialect)
+    if reader.dialect in SERVERS:
+        return read_server_tables(reader, dialect)
     columns: dict[str, list[Column]] = {}
     names: dict[str, str] = {}
     collations = _collations(reader)
@@ -67,18 +70,19 @@ def read_tables(reader: SourceReader, dialect: str) -> Mapping[str, PhysicalTabl
 
 def row_count(reader: SourceReader, table: str) -> int:
     """The exact number of rows of a physical table."""
-    ((count,),) = reader.rows(f"SELECT count(*) FROM {quoted_table(table)}")
+    ((count,),) = reader.rows(f"SELECT count(*) FROM {quoted_table(table, reader.dialect)}")
     return int(count)
 
 
-def quoted(name: str) -> str:
-    """A column's name as SQL."""
-    return '"' + name.replace('"', '""') + '"'
+def quoted(name: str, dialect: str) -> str:
+    """A column's name as SQL of a source's dialect."""
+    mark = "`" if dialect == "mysql" else '"'
+    return mark + name.replace(mark, mark * 2) + mark
 
 
-def quoted_table(name: str) -> str:
+def quoted_table(name: str, dialect: str) -> str:
     """A physical table's name ("orders_24", "tenant_7.orders") as SQL."""
-    return ".".join(quoted(part) for part in name.split("."))
+    return ".".join(quoted(part, dialect) for part in name.split("."))
 
 
 def _full_name(schema: str, table: str) -> str:

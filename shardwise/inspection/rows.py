@@ -14,11 +14,13 @@ from shardwise.catalog.model import Catalog, Column, Sharded, ShardedWith, Shard
 from shardwise.catalog.shardings import SlotSet, canonical, members
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import DataError
+from shardwise.executor.backends.base import Columns
 from shardwise.inspection.drift import normal_type
 from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.importing import Partition
 from shardwise.inspection.physical import SourceReader
 from shardwise.inspection.reading import quoted, quoted_table
+from shardwise.inspection.servers import SERVERS
 
 
 class _Wrong(NamedTuple):
@@ -40,7 +42,7 @@ def misplaced(
 ) -> Iterator[Finding]:
     """Rows of a physical table whose key belongs to another one: at most one finding per key of the table."""
     limit = "" if sample_rows is None else f" LIMIT {sample_rows}"
-    rows = f"(SELECT * FROM {quoted_table(partition.name)}{limit})"
+    rows = f"(SELECT * FROM {quoted_table(partition.name, reader.dialect)}{limit}) AS r"
     if isinstance(table.placement, ShardedWith):
         yield from _orphans(catalog, reader, table, partition, rows)
     if not isinstance(table.placement, Sharded):
@@ -51,9 +53,10 @@ def misplaced(
     own = own_slots(catalog, table, sharding, partition)
     types = {column.name.lower(): column.type for column in columns}
     for key in table.placement.keys:
-        wrong, seen, example = _wrong_rows(reader, sharding, key, own, types=types, rows=rows)
+        asked = _Asked(reader, catalog.dialect, types)
+        wrong, seen, example = _wrong_rows(asked, sharding, key, own, rows=rows)
         if wrong:
-            parts = ", ".join(part.sql(dialect="duckdb") for part in key.parts)
+            parts = ", ".join(part.sql(dialect=catalog.dialect) for part in key.parts)
             yield Finding(
                 kind=Kind.WRONG_SHARD,
                 table=table.full_name,
@@ -87,34 +90,54 @@ def slots_text(slots: SlotSet) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs) or "none"
 
 
-def _wrong_rows(
-    reader: SourceReader,
-    sharding: Sharding,
-    key: ShardKey,
-    own: SlotSet,
-    *,
-    types: Mapping[str, str],
-    rows: str,
-) -> _Wrong:
+class _Asked(NamedTuple):
+    """A source, the catalog's dialect, and the types of a table's columns by name in lower case."""
+
+    reader: SourceReader
+    dialect: str
+    types: Mapping[str, str]
+
+    def wanted(self, *columns: str) -> Columns | None:
+        """What columns are to be read as: a server of the catalog's dialect has their types."""
+        if self.reader.dialect == self.dialect and self.dialect in SERVERS:
+            return None
+        return (*((name, normal_type(self.types[name.lower()])) for name in columns), ("count", "BIGINT"))
+
+    def grouped(self, columns: Sequence[str], rows: str) -> Sequence[tuple[Any, ...]]:
+        """Each different key, byte for byte, with the number of its rows."""
+        names = [quoted(name, self.reader.dialect) for name in columns]
+        apart = names
+        if self.reader.dialect == "mysql":  # whose collations make one of several
+            names = [f"MIN({name})" for name in names]
+            apart = [f"BINARY {name}" for name in apart]
+        elif self.reader.dialect == "postgres":
+            kinds = [type_family(self.types[name.lower()], self.dialect) for name in columns]
+            collated = zip(names, kinds, strict=True)
+            names = apart = [
+                f'{name} COLLATE "C"' if kind is Family.TEXT else name for name, kind in collated
+            ]
+        sql = f"SELECT {', '.join(names)}, count(*) FROM {rows} GROUP BY {', '.join(apart)}"
+        return self.reader.rows(sql, None, self.wanted(*columns))
+
+
+def _wrong_rows(asked: _Asked, sharding: Sharding, key: ShardKey, own: SlotSet, *, rows: str) -> _Wrong:
     """The source computes the slot where it is right; else its distinct keys are read and placed here."""
-    families = {name: type_family(type_, "duckdb") for name, type_ in types.items()}
-    kinds = [family_of(part, families) for part in key.parts]
+    families = {name: type_family(type_, asked.dialect) for name, type_ in asked.types.items()}
+    kinds = [family_of(part, families, asked.dialect) for part in key.parts]
     is_plain = all(
         isinstance(part, exp.Column) and kind is Family.INT
         for part, kind in zip(key.parts, kinds, strict=True)
     )
     text = sharding.function.sql("duckdb") if is_plain and not key.by_slot else None
-    if text is not None and reader.dialect == "duckdb":
-        return _wrong_by_source(reader, text, key, own, rows)
+    if text is not None and asked.reader.dialect == "duckdb":
+        return _wrong_by_source(asked.reader, text, key, own, rows)
     columns = sorted({c.name for part in key.parts for c in part.find_all(exp.Column)})
     wrong = seen = 0
     example = ""
-    names = ", ".join(map(quoted, columns))
-    wanted = (*((name, normal_type(types[name.lower()])) for name in columns), ("count", "BIGINT"))
-    for *values, count in reader.rows(f"SELECT {names}, count(*) FROM {rows} GROUP BY {names}", None, wanted):
+    for *values, count in asked.grouped(columns, rows):
         seen += count
         row = {name.lower(): value for name, value in zip(columns, values, strict=True)}
-        if not own & _slots_of(sharding, key, kinds, row):
+        if not own & _slots_of(sharding, key, kinds, row, asked.dialect):
             wrong += count
             example = ", ".join(str(row[name.lower()]) for name in columns)
     return _Wrong(wrong, seen, example)
@@ -132,9 +155,11 @@ def _wrong_by_source(reader: SourceReader, text: str, key: ShardKey, own: SlotSe
     return _Wrong(int(wrong), int(seen), str(example))
 
 
-def _slots_of(sharding: Sharding, key: ShardKey, kinds: list[Family], row: Mapping[str, Any]) -> SlotSet:
+def _slots_of(
+    sharding: Sharding, key: ShardKey, kinds: list[Family], row: Mapping[str, Any], dialect: str
+) -> SlotSet:
     try:
-        values = [evaluate(part, row) for part in key.parts]
+        values = [evaluate(part, row, dialect) for part in key.parts]
         if key.by_slot:
             return 1 << value if isinstance(value := values[0], int) and value >= 0 else 0
         return 1 << sharding.function.slot(
@@ -153,14 +178,13 @@ def _orphans(
     parent = catalog.relation(placement.parent)
     if not isinstance(parent, Table):
         return
+    dialect = reader.dialect
     homes = " UNION ALL ".join(
-        f"SELECT {quoted(placement.parent_column)} AS k FROM {quoted_table(physical)}"
+        f"SELECT {quoted(placement.parent_column, dialect)} AS k FROM {quoted_table(physical, dialect)}"
         for physical in catalog.partitions(parent, partition.shard)
     )
-    ((wrong, seen),) = reader.rows(
-        f"SELECT count(*) FILTER (WHERE c.{quoted(placement.column)} NOT IN "
-        f"(SELECT k FROM ({homes}) WHERE k IS NOT NULL)), count(*) FROM {rows} AS c"
-    )
+    lost = f"r.{quoted(placement.column, dialect)} NOT IN (SELECT k FROM ({homes}) AS p WHERE k IS NOT NULL)"
+    ((wrong, seen),) = reader.rows(f"SELECT count(CASE WHEN {lost} THEN 1 END), count(*) FROM {rows}")
     if wrong:
         yield Finding(
             kind=Kind.WRONG_SHARD,
@@ -177,15 +201,16 @@ def duplicates(
 ) -> Iterator[Finding]:
     """Keys declared UNIQUE ACROSS SHARDS that are on more than one row. Only keys are read off the shards."""
     for key in table.unique_across:
-        texts = ", ".join(f"CAST({quoted(name)} AS VARCHAR)" for name in key)
         wanted = tuple((name, "VARCHAR") for name in key)
         names = [f"k{i}" for i in range(len(key))]
         with duckdb.connect() as engine:
             engine.execute(f"CREATE TABLE keys ({', '.join(f'{name} VARCHAR' for name in names)})")
             for partition in good:
-                rows = reader_of(partition.shard).rows(
-                    f"SELECT {texts} FROM {quoted_table(partition.name)}", None, wanted
-                )
+                reader = reader_of(partition.shard)
+                kind = "CHAR" if reader.dialect == "mysql" else "VARCHAR"
+                texts = ", ".join(f"CAST({quoted(name, reader.dialect)} AS {kind})" for name in key)
+                place = quoted_table(partition.name, reader.dialect)
+                rows = reader.rows(f"SELECT {texts} FROM {place}", None, wanted)
                 batch = pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
                 engine.register("batch", batch)
                 engine.execute("INSERT INTO keys FROM batch")

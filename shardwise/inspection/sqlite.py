@@ -78,6 +78,7 @@ class _Table:
             primary_key=tuple(primary) if single.issuperset(primary) else (),
             unique=tuple(key for key in dict.fromkeys(unique) if single.issuperset(key)),  # type: ignore[misc]
             declared={name.lower(): declared for name, declared, *_ in self._columns},
+            product="sqlite",
         )
 
     def _rowid(self, primary: list[str]) -> str | None:

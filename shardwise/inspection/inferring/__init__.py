@@ -3,5 +3,6 @@
 from shardwise.inspection.inferring.deciding import Probe
 from shardwise.inspection.inferring.inferring import infer
 from shardwise.inspection.inferring.sampled import Member
+from shardwise.inspection.inferring.survey import Server, Survey, listed
 
-__all__ = ["Member", "Probe", "infer"]
+__all__ = ["Member", "Probe", "Server", "Survey", "infer", "listed"]

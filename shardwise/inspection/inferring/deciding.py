@@ -18,6 +18,8 @@ from shardwise.inspection.inferring.trying import Fit, Target, fit, share, targe
 _NEAR = 0.9
 _CHILDREN_MIN = 20
 _REFERENCE_ROWS = 2_000
+_COPIES_MAX = 500_000
+"""Nobody keeps larger tables everywhere, and to count them takes long."""
 
 
 class Probe(Protocol):
@@ -301,6 +303,8 @@ def _all_found(child: Family, column: str, parents: Sequence[Member], own: str, 
 def are_copies(family: Family, probe: Probe) -> bool:
     """Whether all have the same rows; large ones are compared by their count and a part of the rows."""
     first, *rest = family.members
+    if any((member.rows_estimate or 0) > _COPIES_MAX for member in family.members):
+        return False
     count = probe.count(first)
     if not count or any(probe.count(member) != count for member in rest):
         return False
