@@ -20,7 +20,7 @@ STAMP15 := $(VENV15)/.installed-$(HERE)
 JOBS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help demo test unit check format accept bench docs lock clean install test-duckdb15 servers
+.PHONY: help demo test unit check format accept bench bench-servers docs lock clean install test-duckdb15 servers
 
 help:
 	@echo 'make demo           a four-shard shop cluster, some questions and their plans'
@@ -31,6 +31,7 @@ help:
 	@echo 'make format         let ruff put the code in order'
 	@echo 'make accept         rewrite the golden plans; read the diff before you commit it'
 	@echo 'make bench          measure, and write docs/benchmarks.md and .json'
+	@echo 'make bench-servers  measure on MariaDB and PostgreSQL, and write docs/benchmarks-servers.md and .json'
 	@echo 'make docs           write the pages that are made from the code'
 	@echo 'make test-duckdb15  the smoke run on DuckDB 1.5'
 	@echo 'make lock           compile requirements/ from the ranges in pyproject.toml'
@@ -120,6 +121,9 @@ accept: $(STAMP_DEV)
 
 bench: $(STAMP_DEV)
 	@$(PY) -m benchmarks
+
+bench-servers: $(STAMP_DEV) servers
+	@$(PY) -m benchmarks.servers
 
 docs: $(STAMP_DEV)
 	@$(PY) -m shardwise.plan.reasons > docs/reasons.new && mv docs/reasons.new docs/reasons.md
