@@ -16,8 +16,8 @@ Written by `make bench-servers`; do not edit. All on one machine: the servers, s
 share its cores. Times are medians; a ratio is the median of pairs of runs, one right after the other, in
 alternating order.
 {loaded}
-Python {python}, duckdb {duckdb}, pyarrow {pyarrow}, PyMySQL {PyMySQL}, psycopg {psycopg}; {mysql}; {postgres};
-{cores} cores; {date}.
+Python {python}, duckdb {duckdb}, pyarrow {pyarrow}, PyMySQL {PyMySQL}, psycopg {psycopg}; {mysql};
+{postgres}; {cores} cores; {date}.
 """
 LOADED = """
 **Other programs ran on the machine at the time (load {load:.1f}): times are too long, ratios rough.**
