@@ -16,12 +16,14 @@ class Raw:
     """A column as the source holds it, by its logical names.
 
     `stored` says how it is held where that is not as its type: of a date or time that is a number what text
-    it is read as, and what it counts ("DATE EPOCH SECONDS"); of text that is padded "CHAR".
+    it is read as, and what it counts ("DATE EPOCH SECONDS"); of text that is padded "CHAR". `nullable`: it
+    may hold NULL.
     """
 
     table: str
     column: str
     stored: str | None = None
+    nullable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,9 +113,9 @@ class Tree(ABC):
         """Whether the source is to be asked for this join of a kind that it has."""
         return True
 
-    def sort_key(self, writer: Writer, key: SortKey) -> exp.Expr:
+    def sort_key(self, node: Sort, writer: Writer, key: SortKey) -> SortKey:
         """What rows are sorted by."""
-        return writer.value(key.expr)[0]
+        return key._replace(expr=writer.value(key.expr)[0])
 
     def check_filter(self, node: Filter, below: Done) -> None:
         """Raises for a filter that the source has no place for."""
@@ -328,7 +328,7 @@ def _distinct(tree: Tree, node: Distinct, outer: Forms) -> Done:
 def _sort(tree: Tree, node: Sort, outer: Forms) -> Done:
     below = tree.of(node.input, outer)
     writer = tree.writer({**outer, **below.forms})
-    keys = tuple(key._replace(expr=tree.sort_key(writer, key)) for key in node.keys)
+    keys = tuple(tree.sort_key(node, writer, key) for key in node.keys)
     return Done(node.but(input=below.node, keys=keys), below.forms)
 
 

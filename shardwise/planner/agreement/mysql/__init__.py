@@ -167,11 +167,17 @@ class MySQLTree(ServerTree):
             return Disagreement(node, "reads no column from outside in FROM")
         return found
 
-    def sort_key(self, writer: Writer, key: SortKey) -> exp.Expr:
+    def sort_key(self, node: Sort, writer: Writer, key: SortKey) -> SortKey:
+        """Of a column that holds no NULL an index gives the order, if none is asked for where NULLs go."""
         value, type_ = writer.value(key.expr)
         if type_ is TEXT:
             raise NotAgreed(key.expr, "sorts by no more than the beginning of a text")
-        return value
+        form = writer.form_of(key.expr) if isinstance(key.expr, exp.Column) else None
+        is_filled = form is not None and form.raw is not None and not form.raw.nullable
+        is_filled = is_filled and all(
+            each.kind in ("inner", "cross", "semi", "anti") for each in walk(node) if isinstance(each, Join)
+        )
+        return key._replace(expr=value, nulls_first=not key.descending if is_filled else key.nulls_first)
 
     def check_filter(self, node: Filter, below: Done) -> None:
         """HAVING knows keys that are columns."""

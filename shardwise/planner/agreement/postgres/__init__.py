@@ -17,7 +17,7 @@ from shardwise.catalog.types import read_type
 from shardwise.plan.nodes import Output, Scan
 from shardwise.plan.tree import column
 from shardwise.planner.agreement.constants import Canonical
-from shardwise.planner.agreement.forms import Form, Forms, Raw
+from shardwise.planner.agreement.forms import Form, Forms
 from shardwise.planner.agreement.known import BOUND
 from shardwise.planner.agreement.make import call, case, collated, integer, string
 from shardwise.planner.agreement.servers.tree import ServerTree
@@ -121,7 +121,8 @@ class PostgresTree(ServerTree):
         declared = read_type(output.type, "duckdb") if output.type else None
         if declared is None or declared.name not in _PADDED:
             return found
-        return replace(found, raw=Raw(scan.table.full_name, output.id.name, "CHAR"))
+        assert found.raw is not None
+        return replace(found, raw=replace(found.raw, stored="CHAR"))
 
     def leaving(self, form: Form) -> exp.Expr | None:
         return _unpadded(column(form.id)) if _is_padded(form) else None

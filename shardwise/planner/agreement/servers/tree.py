@@ -23,7 +23,9 @@ class ServerTree(Tree):
 
     def column_of(self, scan: Scan, output: Output) -> Form:
         name = output.id.name
-        raw = Raw(scan.table.full_name, name)
+        declared = next((c for c in scan.table.columns or () if c.name == name), None)
+        nullable = declared is None or (declared.nullable and name not in scan.table.primary_key)
+        raw = Raw(scan.table.full_name, name, nullable=nullable)
         if name in HIDDEN:
             return Form(output.id, TEXT, raw)
         type_ = type_of(output.type, DIGITS_MAX) if is_binary(output.collation) else None
