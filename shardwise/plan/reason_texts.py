@@ -213,7 +213,8 @@ not-in-agreement: A source of another product is not certain to compute it alike
 The query has the meaning of its own dialect. What a source of another dialect computes otherwise (text beyond
 ASCII, rounding, overflow, dates), or is not known to compute alike, is done in the merge, over the rows that
 the rest of the statement leaves.
--> Compare, group and order by plain columns where you can: docs/sqlite.md lists what runs on a SQLite file, docs/servers.md what runs on MariaDB and PostgreSQL.
+-> Compare, group and order by plain columns where you can: docs/sqlite.md lists what runs on a SQLite file,
+docs/servers.md what runs on MariaDB and PostgreSQL.
 For the rest, limit the rows by conditions that do.
 """
 )
