@@ -71,7 +71,10 @@ class ServedDescriber:
             try:
                 found = self.product.described(home.connection, text.sql, params or {})
             except Exception as error:
-                raise self._objection(error, home, text, tree, locals or {}) from error
+                again = self._with_keys(error, home, sql, tree, params or {})
+                if again is None:
+                    raise self._objection(error, home, text, tree, locals or {}) from error
+                found = again
         return tuple((text.as_written(name), type_) for name, type_ in found)
 
     def local(self, name: str, data: Any) -> Columns:
@@ -138,6 +141,32 @@ class ServedDescriber:
         emptied = _Emptied(self, source, locals, hidden)
         text = replaced(sql, tree, emptied.item, self.product.identifier)
         return with_items(text, emptied.queries, self.product.identifier)
+
+    def _with_keys(
+        self, error: Exception, home: Home, sql: str, tree: exp.Expr, params: Mapping[str, Any]
+    ) -> Columns | None:
+        """What the server says of the statement over the tables themselves, whose keys it knows, without running
+        it. None: it says the same, or has not all of them."""
+        if not self.product.wants_keys(error):
+            return None
+        is_whole = True
+
+        def item(table: exp.Table, _: bool) -> str | None:
+            nonlocal is_whole
+            found = self.relation(table)
+            there = self._partition(found, home.name) if isinstance(found, Table) else None
+            is_whole = is_whole and there is not None
+            return there
+
+        text = replaced(sql, tree, item, OWN[self.product.dialect].table, is_named=False)
+        if not is_whole:
+            return None
+        try:
+            return self.product.described_only(home.connection, text.sql, params)
+        except Exception as again:
+            if home.objection(again) is None:
+                raise
+            return None
 
     def read(self, sql: str) -> exp.Expr:
         """A text's tree."""

@@ -24,6 +24,7 @@ from shardwise.errors import (
     Cancelled,
     DataError,
     Error,
+    InternalError,
     NotSupportedError,
     ProgrammingError,
     Reason,
@@ -100,6 +101,12 @@ class MySQL:
         while connection.fetchmany(1000):
             pass
         return columns
+
+    def wants_keys(self, error: BaseException) -> bool:
+        return False
+
+    def described_only(self, connection: SourceConnection, sql: str, params: Mapping[str, Any]) -> Columns:
+        raise InternalError("MySQL describes nothing that it does not run")
 
     def stream_columns(
         self, connection: SourceConnection, sql: str, params: Mapping[str, Any], names: Sequence[str]

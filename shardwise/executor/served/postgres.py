@@ -84,6 +84,12 @@ class Postgres:
             pass
         return columns
 
+    def wants_keys(self, error: BaseException) -> bool:
+        return getattr(error, "sqlstate", None) == "42803"
+
+    def described_only(self, connection: SourceConnection, sql: str, params: Mapping[str, Any]) -> Columns:
+        return connection.describe(sql, params)
+
     def stream_columns(
         self, connection: SourceConnection, sql: str, params: Mapping[str, Any], names: Sequence[str]
     ) -> tuple[StreamColumn, ...]:

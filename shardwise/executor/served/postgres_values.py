@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC
 from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -26,7 +27,7 @@ def as_python(cells: pa.Array, base: str, time_zone: str) -> Sequence[Any]:
         return values
     made = [None if value is None else load(value.encode()) for value in values]
     if base in ("timestamptz", "timestamp with time zone"):
-        zone = ZoneInfo(time_zone)
+        zone = UTC if time_zone == "UTC" else ZoneInfo(time_zone)  # as psycopg has them
         made = [None if value is None else value.astimezone(zone) for value in made]
     return made
 

@@ -121,6 +121,13 @@ class Product(Protocol):
     def objection(self, error: BaseException) -> Objection | None:
         """What the server has against a statement, or None: it is something else that went wrong."""
 
+    def wants_keys(self, error: BaseException) -> bool:
+        """Whether the server objects to a statement that it takes of tables with primary keys: it is asked
+        again over the tables themselves, which `described_only` does not read."""
+
+    def described_only(self, connection: SourceConnection, sql: str, params: Mapping[str, Any]) -> Columns:
+        """As `described`, of a statement that must not run."""
+
     def described(self, connection: SourceConnection, sql: str, params: Mapping[str, Any]) -> Columns:
         """Names and types of a query's columns; nothing is run."""
 

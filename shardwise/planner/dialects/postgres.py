@@ -16,6 +16,7 @@ from shardwise.planner.context import Context
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.postgres_aggregates import combine
 from shardwise.planner.dialects.postgres_constants import PostgresConstants, literal_of
+from shardwise.planner.dialects.postgres_groups import with_determined
 from shardwise.planner.dialects.postgres_model import (
     is_plain,
     is_unknown,
@@ -119,6 +120,7 @@ def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
     tree = expanded(ast.copy(), catalog, trees, relation_of)
     _check_system_columns(tree, catalog)
     _check_rows(tree, catalog)
+    with_determined(tree, catalog)
     _name_columns(tree)
     for node in list(tree.walk()):
         value = _moment_of(node, moment)
