@@ -11,6 +11,7 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,6 +25,7 @@ from shardwise.errors import (
     InternalError,
     NotSupportedError,
     Reason,
+    ShardUnavailable,
     SQLSyntaxError,
     UnknownName,
 )
@@ -69,6 +71,8 @@ if TYPE_CHECKING:
 _REQUESTS_MAX = 32
 _SOURCE_THREADS = 2
 _SOURCES_MAX = 128
+_ASKED_MAX = 3
+"""Sources that are asked in turn for what any can tell."""
 # What each open source may use, its cache of blocks included: at least this, else a quarter of the merge's.
 _SOURCE_BYTES_MIN = 128 << 20
 _OPTIONS = frozenset(f.name for f in fields(Options))
@@ -247,14 +251,26 @@ class Cluster:
         )
 
     def settled(self, options: Options) -> Options:
-        """The options with the servers' own time zone, where no other was said: one is asked, once."""
+        """The options with the servers' own time zone, where no other was said: one is asked, once, or another
+        where it is not there."""
         if options.time_zone != OWN_ZONE:
             return options
         if self._own_zones.zone is None:
-            for source in self.declared.sources():
-                if source.url is not None and self.declared.dialect_of(source.name) == self.declared.dialect:
-                    self._pool.lease(source.name).release()
+            own = (
+                source.name
+                for source in self.declared.sources()
+                if source.url is not None and self.declared.dialect_of(source.name) == self.declared.dialect
+            )
+            failed: ShardUnavailable | None = None
+            for name in islice(own, _ASKED_MAX):
+                try:
+                    self._pool.lease(name).release()
                     break
+                except ShardUnavailable as error:
+                    failed = failed or error
+            else:
+                if failed is not None:
+                    raise failed
         return replace(options, time_zone=self._own_zones.zone or "UTC")
 
     def check_schema(self, name: str | None) -> None:

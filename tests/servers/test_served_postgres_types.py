@@ -81,7 +81,7 @@ def world() -> Iterator[Served]:
         "SELECT DISTINCT ON (v) v, id FROM t ORDER BY v, id DESC",
         "SELECT v, id FROM t GROUP BY id ORDER BY id",
         "SELECT o.v, count(a.id) FROM t AS a RIGHT JOIN t AS o ON a.v < o.v GROUP BY o.id ORDER BY o.t, o.id",
-        "SELECT upper(v) || t AS w, id AS k, sum(n2) FROM t GROUP BY k HAVING max(f) > 0 OR t IS NULL ORDER BY k",
+        "SELECT upper(v) AS w, id AS k, sum(si) FROM t GROUP BY k HAVING max(f) > 0 OR c > '' ORDER BY k",
         "SELECT NULL AS nothing, 'x' AS word, id FROM t ORDER BY id LIMIT 2",
     ],
 )

@@ -145,8 +145,8 @@ class ServedDescriber:
     def _with_keys(
         self, error: Exception, home: Home, sql: str, tree: exp.Expr, params: Mapping[str, Any]
     ) -> Columns | None:
-        """What the server says of the statement over the tables themselves, whose keys it knows, without running
-        it. None: it says the same, or has not all of them."""
+        """What the server says of the statement over the tables themselves, whose keys it knows; it is not
+        run. None: it says the same, or has not all of them."""
         if not self.product.wants_keys(error):
             return None
         is_whole = True

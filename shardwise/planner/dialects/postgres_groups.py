@@ -39,7 +39,7 @@ def with_determined(tree: exp.Expr, catalog: Catalog) -> None:
 
 
 def _tables(select: exp.Select, catalog: Catalog) -> Iterator[tuple[str, Table]]:
-    """Those in FROM, by alias in lower case. Where a join makes rows NULL, it does so to all of their columns."""
+    """Those in FROM, by alias in lower case. Where a join makes a row NULL, all its columns are."""
     from_ = select.args.get("from_")
     items = [from_.this] if from_ is not None else []
     items += [join.this for join in select.args.get("joins") or ()]
@@ -57,7 +57,12 @@ def _named(key: exp.Expr, select: exp.Select, tables: list[tuple[str, Table]]) -
         at = int(key.this) - 1
         item = select.expressions[at] if 0 <= at < len(select.expressions) else key
         key = item.this if isinstance(item, exp.Alias) else item
-    return _owner(key, tables) if isinstance(key, exp.Column) else None
+    found = _owner(key, tables) if isinstance(key, exp.Column) else None
+    if found is None and isinstance(key, exp.Column) and not key.table:
+        for item in select.expressions:
+            if isinstance(item, exp.Alias) and item.alias.lower() == key.name.lower():
+                return _owner(item.this, tables) if isinstance(item.this, exp.Column) else None
+    return found
 
 
 def _owner(column: exp.Column, tables: list[tuple[str, Table]]) -> tuple[str, str] | None:
