@@ -251,7 +251,7 @@ class Cluster:
         )
 
     def settled(self, options: Options) -> Options:
-        """The options with the servers' own time zone, where no other was said: one of them is asked, once."""
+        """The options with the servers' own time zone, where no other was said: one is asked, once."""
         if options.time_zone != OWN_ZONE:
             return options
         if self._own_zones.zone is None:
