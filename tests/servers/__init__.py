@@ -17,7 +17,7 @@ Where the binaries are missing the test is skipped, saying what to install; with
 from __future__ import annotations
 
 from tests.servers.mariadb_server import mariadb, private_mariadb
-from tests.servers.postgres_server import postgres
+from tests.servers.postgres_server import postgres, private_postgres
 from tests.servers.running import Server, stop_all
 
-__all__ = ["Server", "mariadb", "postgres", "private_mariadb", "stop_all"]
+__all__ = ["Server", "mariadb", "postgres", "private_mariadb", "private_postgres", "stop_all"]

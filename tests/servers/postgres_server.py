@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psycopg
@@ -89,6 +91,22 @@ def postgres() -> Postgres:
     return Postgres(**found.__dict__)
 
 
+def private_postgres(
+    name: str, *options: str, files: Mapping[str, bytes] | None = None, access: str = ""
+) -> Postgres:
+    """A server of the tests' own, whatever runs already: one to stop, or with `options` (`ssl=on`).
+
+    `files` are put into a folder that it may read; `{files}` in an option is that folder. `access` are the
+    first lines of its pg_hba.conf.
+    """
+    if _binary("initdb") is None:
+        missing("PostgreSQL", "postgresql")
+    found = running(
+        f"postgres-{name}", lambda folder, port: _start(folder, port, options, files or {}, access)
+    )
+    return Postgres(**found.__dict__)
+
+
 def _binary(name: str) -> str | None:
     """Debian keeps a server's programs in a folder of its version."""
     found = shutil.which(name)
@@ -98,8 +116,21 @@ def _binary(name: str) -> str | None:
     return str(versions[-1]) if versions else found
 
 
-def _start(folder: Path, port: int) -> Server:
+def _start(
+    folder: Path,
+    port: int,
+    options: Sequence[str] = (),
+    files: Mapping[str, bytes] = MappingProxyType({}),
+    access: str = "",
+) -> Server:
     owned(folder, "postgres")
+    given_files = owned(folder / "files", "postgres")
+    for name, content in files.items():
+        path = given_files / name
+        path.write_bytes(content)
+        path.chmod(0o600)
+        if os.geteuid() == 0:
+            shutil.chown(path, "postgres")
     data, log = folder / "data", folder / "server.log"
     secret = folder / "password"
     secret.write_text(PASSWORD)
@@ -114,7 +145,10 @@ def _start(folder: Path, port: int) -> Server:
         cwd=folder,
         **as_user("postgres"),  # type: ignore[call-overload]
     )  # fmt: skip
+    rules = data / "pg_hba.conf"
+    rules.write_text(f"{access}\n{rules.read_text()}")
     settings = [f"-c{name}={value}" for name, value in _SETTINGS.items()]
+    settings += [f"-c{option.format(files=given_files)}" for option in options]
     pid = launch([server, "-D", str(data), "-p", str(port), *settings], user="postgres", log=log)
     found = Postgres("postgres", "127.0.0.1", port, "admin", PASSWORD, pid, str(folder))
     wait_until(lambda: _answers(found), log)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 import psycopg
@@ -41,9 +42,11 @@ def translate_error(error: BaseException, location: Location) -> Error:
         return error
     text = redacted(_primary(error), location.password)
     state = error.sqlstate if isinstance(error, psycopg.Error) else None
-    made = _of_server(error, state, text, where, location) if state else _of_client(error, text, where)
-    if state:
-        made.sqlstate = state
+    if state is None:
+        return _of_client(error, text, where, location)
+    hint = error.diag.message_hint if isinstance(error, psycopg.Error) else None
+    made = _of_state(state, text, where, location, hint)
+    made.sqlstate = state
     return made
 
 
@@ -61,7 +64,7 @@ def _primary(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _of_server(error: BaseException, state: str, text: str, where: str, location: Location) -> Error:
+def _of_state(state: str, text: str, where: str, location: Location, hint: str | None) -> Error:
     address = address_of(location, port=PORT)
     if state == "57014":
         return _stopped(text, where)
@@ -83,11 +86,7 @@ def _of_server(error: BaseException, state: str, text: str, where: str, location
     if state == "25006":
         return NotSupportedError(f"{where}: {text}", hint="Sources are read in read-only transactions")
     kind = _KINDS.get(state[:2], OperationalError)
-    return kind(f"{where}: {text}", hint=_hint(error))
-
-
-def _hint(error: BaseException) -> str | None:
-    return error.diag.message_hint if isinstance(error, psycopg.Error) else None
+    return kind(f"{where}: {text}", hint=hint)
 
 
 def _stopped(text: str, where: str) -> Error:
@@ -115,48 +114,47 @@ _DRIFT = frozenset(("42703", "42P01", "3F000", "42883", "42804"))
 _KINDS: dict[str, type[Error]] = {"22": DataError, "23": IntegrityError, "0A": NotSupportedError}
 
 
-def _of_client(error: BaseException, text: str, where: str) -> Error:
+def _of_client(error: BaseException, text: str, where: str, location: Location) -> Error:
+    """What libpq says without a SQLSTATE: that of a connection that was refused is in its text alone."""
     if isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
         return DataError(f"{where}: {text}")
-    if isinstance(error, psycopg.OperationalError | OSError):
-        for word, hint in _REACHING:
-            if word in text:
-                return ShardUnavailable(f"{where} cannot be reached: {text}", hint=hint)
-        if any(word in text for word in _BROKEN):
-            return Lost(f"{where}: the connection was lost: {text}", hint=_SOON)
-        return ShardUnavailable(
-            f"{where} cannot be reached: {text}", hint="Check the source's URL in the catalog, and the server"
-        )
-    return OperationalError(f"{where}: {text}")
+    if not isinstance(error, psycopg.OperationalError | OSError):
+        return OperationalError(f"{where}: {text}")
+    if isinstance(error, psycopg.Error) and not text.startswith(_CONNECTING):
+        return Lost(f"{where}: the connection was lost: {text}", hint=_SOON)
+    said = list(dict.fromkeys(filter(None, _TRIED.split(text))))
+    text = "; ".join(said)
+    for pattern, state in _REFUSED:
+        if re.search(pattern, text):
+            made = _of_state(state, text.removeprefix("FATAL: "), where, location, None)
+            made.sqlstate = state
+            return made
+    hint = next((hint for word, hint in _REACHING if word in text), "Check the source's URL, and the server")
+    return ShardUnavailable(f"{where} cannot be reached: {text}", hint=hint)
 
 
+_CONNECTING = ("connection failed", "connection is bad", "connection timeout", "Multiple connection attempts")
+_TRIED = re.compile(
+    r"(?:connection (?:failed|is bad): )|(?:connection to server at .*? failed: )|\s+(?=connection to)"
+)
+_REFUSED = (
+    ("password authentication failed", "28P01"),
+    ("authentication failed|requires a valid client certificate|pg_hba.conf", "28000"),
+    ('role ".*" does not exist', "28000"),
+    ('database ".*" does not exist', "3D000"),
+    ("too many (clients|connections)|connection slots are reserved", "53300"),
+    ("is (starting up|shutting down)", "57P03"),
+)
 _REACHING = (
     ("refused", "Check host and port in the source's URL, and that the server runs"),
     (
         "timeout expired",
         "The server does not answer; connect_timeout_s, an option of the source, says how long to wait",
     ),
-    (
-        "certificate",
-        "sslrootcert, an option of the source, names the CA's file; sslmode says what is verified",
-    ),
-    (
-        "SSL",
-        "The connection must be encrypted and the server's name verified, unless the source says sslmode",
-    ),
+    ("certificate", "ssl_ca, an option of the source, names the CA's file; ssl or sslmode what is verified"),
+    ("SSL", "The connection is to be encrypted, unless the source says ssl=off"),
     ("translate host name", "Check the host in the source's URL"),
     ("password", "Give the source a PASSWORD in the catalog"),
-)
-_BROKEN = (
-    "closed the connection",
-    "connection is closed",
-    "lost",
-    "consuming input",
-    "no connection",
-    "EOF",
-    "reset by peer",
-    "sending query",
-    "terminat",
 )
 
 
