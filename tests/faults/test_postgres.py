@@ -486,7 +486,7 @@ def test_closing_early_stops_the_server(
         connection.fetchmany(fetched)
     began = time.monotonic()
     connection.close()
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 2.5  # to read 900 million rows takes minutes
     until(lambda: not running(server, database))
 
 

@@ -219,10 +219,11 @@ def _double(name: str, kind: Kind, oid: int) -> Reading:
 
 
 def _text(name: str, kind: Kind, oid: int) -> Reading:
+    if kind.arrow != pa.string():
+        return Reading(name, kind, pa.string(), _array(kind, str), str)
     if oid == BPCHAR:
-        return Reading(name, kind, pa.string(), _array(kind, _stripped), _stripped)
-    is_plain = kind.arrow == pa.string()
-    return Reading(name, kind, pa.string(), _as_it_is if is_plain else _array(kind, str), str)
+        return Reading(name, kind, pa.string(), lambda array: pc.utf8_rtrim(array, " "), _stripped)
+    return Reading(name, kind, pa.string(), _as_it_is, str)
 
 
 def _by_arrow(cell: Callable[[str], Any]) -> Maker:

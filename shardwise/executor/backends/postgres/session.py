@@ -26,7 +26,7 @@ from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from shardwise.errors import Cancelled, OperationalError
-from shardwise.executor.backends.postgres.errors import Lost
+from shardwise.executor.backends.postgres.errors import Lost, redacted
 from shardwise.executor.backends.postgres.settings import Settings
 
 _T = TypeVar("_T")
@@ -61,10 +61,7 @@ class Session:
     """For one thread at a time; anyone may `cancel`."""
 
     def __init__(self, settings: Settings) -> None:
-        secret = {} if settings.password is None else {"password": settings.password}
-        self.con: psycopg.Connection[Any] = psycopg.Connection.connect(
-            make_conninfo("", **settings.driver, **secret), autocommit=True, prepare_threshold=None
-        )
+        self.con = _connected(settings)
         self.pgconn = self.con.pgconn
         self.idle_since_s = 0.0
         self.settings = settings
@@ -259,7 +256,7 @@ class Session:
             self._is_cancelled = was_cancelled
             with suppress(psycopg.Error, OperationalError):
                 if self._is_copying:
-                    while self.next_copied(1 << 20, 1 << 26):
+                    while self.next_copied(1024, 1 << 20):
                         pass
                 while self.next_rows() is not None:
                     pass
@@ -395,6 +392,18 @@ class Session:
         raise Lost(
             f"the server at {self.settings.address.server} {why}", hint="Check the server and the network"
         )
+
+
+def _connected(settings: Settings) -> psycopg.Connection[Any]:
+    """A connection; the error of one that failed is made anew, for psycopg's own carries the password."""
+    secret = {} if settings.password is None else {"password": settings.password}
+    try:
+        return psycopg.Connection[Any].connect(
+            make_conninfo("", **settings.driver, **secret), autocommit=True, prepare_threshold=None
+        )
+    except psycopg.OperationalError as error:
+        said = redacted(str(error), settings.password)
+    raise psycopg.OperationalError(said)
 
 
 def _plain(name: str) -> str:
