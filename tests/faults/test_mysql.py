@@ -18,6 +18,7 @@ from shardwise.errors import (
     DataError,
     DeadlineExceeded,
     Error,
+    InterfaceError,
     OperationalError,
     ShardUnavailable,
 )
@@ -377,6 +378,42 @@ def test_cancel(server: MariaDB, database: str, source: MySQLSource) -> None:
     assert time.monotonic() - asked[0] < 1
     timer.join()
     assert not [info for _, info in threads(server, database) if info and "concat" in info]
+
+
+def test_cancel_before_anything_has_begun(source: MySQLSource) -> None:
+    connection = source.connect("UTC")
+    connection.interrupt()
+    with pytest.raises(Cancelled):
+        connection.execute(SLOW, {})
+    connection.execute("SELECT 1", {})
+    assert connection.fetchmany(2) == [(1,)]
+    connection.close()
+
+
+def test_cancel_while_it_connects(backend: MySQLBackend, server: MariaDB, database: str) -> None:
+    with Proxy(server.host, server.port) as proxy:
+        source = backend.open(location(server, database, proxy.port), SourceOptions())
+        source.close()
+        proxy.stall()
+        connection = source.connect("UTC")
+        timer = threading.Timer(0.3, connection.interrupt)
+        timer.start()
+        began = time.monotonic()
+        with pytest.raises(Cancelled):
+            connection.execute("SELECT 1", {})
+        assert time.monotonic() - began < 2
+        timer.join()
+        connection.close()
+
+
+def test_a_lost_session_is_not_replaced_where_it_held_something(server: MariaDB, source: MySQLSource) -> None:
+    connection = source.connect("UTC")
+    connection.execute("SET @x = 7", {})
+    connection.execute("SELECT @x, seq FROM seq_1_to_100000", {})
+    connection.fetchmany(1)
+    with pytest.raises(InterfaceError, match="was lost"):
+        connection.execute("SELECT @x", {})
+    connection.close()
 
 
 def test_cancel_when_no_connection_is_free(backend: MySQLBackend, plain: MariaDB) -> None:

@@ -36,6 +36,7 @@ _LEAVES_NOTHING = re.compile(r"\s*(SELECT|WITH|\()(?!.*(@|GET_LOCK))", re.IGNORE
 _FEW_ROWS = 100
 _FEW_S = 0.02
 _KILLED_WITHIN_S = 2.0
+_CANCELLED = "the statement was cancelled"
 _REWRITTEN = Rewritten()
 
 
@@ -48,6 +49,7 @@ class MySQLConnection:
         self._time_zone = time_zone
         self._lock = threading.Lock()
         self._session: Session | None = None
+        self._opening: Session | None = None
         self._result: Result | None = None
         self._bulk: BulkResult | None = None
         self._decoder: Decoder | None = None
@@ -102,13 +104,18 @@ class MySQLConnection:
         )
 
     def interrupt(self) -> None:
-        """From any thread; returns at once."""
+        """From any thread; returns at once. What has not begun yet will not."""
         with self._lock:
-            session = self._session
-            if self._is_closed or session is None or self._is_cancelled:
+            if self._is_closed or self._is_cancelled:
                 return
             self._is_cancelled = True
-        threading.Thread(target=self._kill, args=(session,), name="shardwise-mysql-kill", daemon=True).start()
+            session, opening = self._session, self._opening
+        if opening is not None:
+            opening.cut(Cancelled(_CANCELLED))
+        elif session is not None:
+            threading.Thread(
+                target=self._kill, args=(session,), name="shardwise-mysql-kill", daemon=True
+            ).start()
 
     def close(self) -> None:
         with self._lock:
@@ -193,46 +200,62 @@ class MySQLConnection:
             lost = is_lost(error) or not isinstance(error, Exception)
             if self._is_cancelled:
                 self._release()
-                raise Cancelled("the statement was cancelled") from error
+                raise Cancelled(_CANCELLED) from error
             if lost:
                 because = session.cut_because
-                self._is_spoilt = self._is_spoilt or session.is_dirty
                 self._release()
                 if because is not None:
                     raise because from error
             raise
         if self._is_cancelled:  # a statement that was killed may end as if nothing were
             self._release()
-            raise Cancelled("the statement was cancelled")
+            raise Cancelled(_CANCELLED)
         return found
 
     def _taken(self, *, fresh: bool = False) -> Session:
         if self._session is None:
             if self._is_spoilt:
                 raise InterfaceError("the session was lost, and with it what statements had left in it")
-            session = self._server.take(self._settings, fresh=fresh)
+            try:
+                session = self._server.take(self._settings, self._opens, fresh=fresh)
+            except BaseException:
+                self._opening = None
+                self._release()
+                raise
             with self._lock:
-                self._session = session
-                self._is_cancelled = False
+                self._session, self._opening = session, None
+        if self._is_cancelled:
+            self._release()
+            raise Cancelled(_CANCELLED)
         return self._session
+
+    def _opens(self, session: Session) -> None:
+        """A session is being opened for it."""
+        with self._lock:
+            self._opening = session
+            is_cancelled = self._is_cancelled
+        if is_cancelled:
+            raise Cancelled(_CANCELLED)
 
     def _end_result(self) -> None:
         """Makes the session free for another statement."""
         self._begun = None
         session = self._session
         if session is not None and not self._rest_passed(session):
-            self._release()
+            self._release(is_over=False)
 
-    def _release(self) -> None:
-        """Gives the session back, or ends it if something still runs on it."""
+    def _release(self, *, is_over: bool | None = None) -> None:
+        """Gives the session back, or ends it if something still runs on it; `is_over`, if that is known."""
         with self._lock:
             session, self._session = self._session, None
             is_cancelled, self._is_cancelled = self._is_cancelled, False
         if session is None:
             return
+        self._is_spoilt = self._is_spoilt or session.is_dirty
         is_well = session.wire.open and not is_cancelled
-        if is_well and not self._rest_passed(session):
-            is_well = False
+        if is_over is None:
+            is_over = not is_well or self._rest_passed(session)
+        if not is_over:
             threading.Thread(
                 target=self._server.kill,
                 args=(self._settings, session.id),
@@ -240,7 +263,7 @@ class MySQLConnection:
                 daemon=True,
             ).start()
         self._result = self._bulk = None
-        self._server.give_back(session, is_well=is_well)
+        self._server.give_back(session, is_well=is_well and is_over)
 
     def _rest_passed(self, session: Session) -> bool:
         """Passes over the little that may still be there of the last result; tells whether that was all."""
@@ -258,7 +281,7 @@ class MySQLConnection:
             if self._session is not session:
                 return
             time.sleep(0.02)
-        session.cut(Cancelled("the statement was cancelled"))
+        session.cut(Cancelled(_CANCELLED))
 
 
 def _begin(session: Session, text: str, zone: str, converters: Mapping[int, Any]) -> Result:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 
 from shardwise.errors import Error
@@ -18,6 +19,10 @@ from shardwise.executor.backends.mysql.session import Session
 from shardwise.executor.backends.mysql.settings import Settings
 
 _PING_AFTER_S = 20.0
+
+
+def _nobody(session: Session) -> None:
+    """Wants to know."""
 
 
 class Server:
@@ -30,15 +35,20 @@ class Server:
         self._control_lock = threading.Lock()
         self._control: dict[object, Session] = {}
 
-    def take(self, settings: Settings, *, fresh: bool = False) -> Session:
-        """A session for one request: one that waits, or (if `fresh`) a new one. Raises the driver's."""
+    def take(
+        self, settings: Settings, opens: Callable[[Session], None] = _nobody, *, fresh: bool = False
+    ) -> Session:
+        """A session for one request: one that waits, or (if `fresh`) a new one. Raises the driver's.
+
+        `opens` is called with a new one while it is not there yet: it may be cut.
+        """
         while not fresh and (session := self._waiting(settings.session_key)) is not None:
             session.is_fresh = False
             if self._is_well(session):
                 session.watch()
                 return session
             session.drop()
-        return self._open(settings)
+        return self._open(settings, opens)
 
     def give_back(self, session: Session, *, is_well: bool) -> None:
         """The request is over. A session that is not well, or was cut, is not used again."""
@@ -107,8 +117,11 @@ class Server:
 
     # -- inside -------------------------------------------------------------------------------
 
-    def _open(self, settings: Settings) -> Session:
-        return Session(settings, lambda: self.answers(settings), lambda: self.reserve(settings))
+    def _open(self, settings: Settings, opens: Callable[[Session], None] = _nobody) -> Session:
+        session = Session(settings, lambda: self.answers(settings), lambda: self.reserve(settings))
+        opens(session)
+        session.open()
+        return session
 
     def _control_session(self, settings: Settings, *, fresh: bool) -> Session:
         session = self._control.get(settings.session_key)

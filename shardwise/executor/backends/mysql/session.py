@@ -49,6 +49,9 @@ class Session:
         self._waiting_since: float | None = None
         self._probing: threading.Thread | None = None
         self.wire = Wire(**settings.driver_arguments())
+
+    def open(self) -> None:
+        """Connects; anyone may `cut` it meanwhile."""
         self.watch()
         try:
             with self.waiting():
