@@ -16,7 +16,7 @@ from shardwise.inspection.physical import PhysicalTable, SourceReader
 SERVERS = frozenset({"mysql", "postgres"})
 
 _MYSQL_COLUMNS = """
-    SELECT NULL, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE = 'YES', COLLATION_NAME, COLUMN_DEFAULT
+    SELECT NULL, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE = 'YES', COLLATION_NAME, COLUMN_DEFAULT, 1
     FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION"""
 _MYSQL_KEYS = """
     SELECT NULL, TABLE_NAME, INDEX_NAME, INDEX_NAME = 'PRIMARY',
@@ -30,8 +30,8 @@ _POSTGRES_COLUMNS = """
             FROM pg_enum WHERE enumtypid = b.oid)
         ELSE format_type(b.oid, CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END) END,
         NOT (a.attnotnull OR t.typnotnull),
-        CASE WHEN l.collname <> 'default' THEN quote_ident(l.collname) END,
-        pg_get_expr(d.adbin, d.adrelid)
+        CASE WHEN l.collname <> 'default' THEN l.collname END, pg_get_expr(d.adbin, d.adrelid),
+        coalesce(l.collisdeterministic, true)
     FROM pg_attribute a
     JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
     JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname !~ '^(pg_|information_schema$)'
@@ -68,11 +68,13 @@ def read_server_tables(reader: SourceReader, dialect: str) -> Mapping[str, Physi
     names: dict[str, str] = {}
     columns: dict[str, list[Column]] = {}
     declared: dict[str, dict[str, str]] = {}
-    for schema, table, column, type_, nullable, collation, default in reader.rows(columns_of):
+    for schema, table, column, type_, nullable, collation, default, is_strict in reader.rows(columns_of):
         name = f"{schema}.{table}" if schema else str(table)
         key = name.lower()
         names[key] = name
         said = f"{type_} COLLATE {collation}" if collation else str(type_)
+        if not is_strict and not is_own:
+            said = f"{said} (not deterministic)"
         declared.setdefault(key, {})[str(column).lower()] = said
         columns.setdefault(key, []).append(
             Column(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from itertools import pairwise
 from typing import Protocol
 
 from shardwise.catalog.keys import evaluate
-from shardwise.catalog.shardings import MAXVALUE, Mod, Value, interval, range_
+from shardwise.catalog.shardings import MAXVALUE, Interval, Mod, Value, interval, range_
 from shardwise.catalog.types import Family as Kind
-from shardwise.errors import CatalogError, DataError
+from shardwise.errors import DataError
 from shardwise.inspection.inferring.candidates import KEYS, Function, Key, functions, keys
 from shardwise.inspection.inferring.sampled import Family, Member
 from shardwise.inspection.inferring.trying import Fit, Target, fit, share, target_of
@@ -47,7 +48,7 @@ class Evidence:
     by_table: tuple[Fit, ...] = ()
     tried: int = 0
     near: str | None = None
-    remarks: tuple[str, ...] = ()
+    are_copies: bool = False
 
 
 @dataclass
@@ -117,8 +118,7 @@ def evidence(family: Family, probe: Probe, dialect: str) -> Evidence:
     sources, per_source = len(family.sources), -(-len(whole) // len(family.sources))
     sizes = (len(whole), sources, per_source, sources * per_source, max(numbers, default=0) + 1)
     target = target_of(whole, sizes)
-    dated = tuple(_by_days(family, search))
-    if dated:
+    if sources == 1 and (dated := tuple(_by_days(family, search, range(len(whole))))):
         return Evidence(whole=dated, tried=1)
     found = tuple(search.fits(target))
     if not any(each.key.is_plain for each in found):
@@ -128,35 +128,44 @@ def evidence(family: Family, probe: Probe, dialect: str) -> Evidence:
     if family.is_numbered and sources > 1 and per_source > 1:
         by_source = target_of([(member.source,) for member in family.members], (sources, *sizes))
         by_table = target_of([(member.name,) for member in family.members], (per_source, *sizes))
-        rows, columns = tuple(search.fits(by_source)), tuple(search.fits(by_table))
+        rows = tuple(search.fits(by_source))
+        columns = tuple(_by_days(family, search, by_table.of_member)) or tuple(search.fits(by_table))
         if rows or columns:
             return Evidence(by_source=rows, by_table=columns, tried=search.tried)
     return Evidence(tried=search.tried, near=search.look_near(target))
 
 
-def _by_days(family: Family, search: _Search) -> Iterator[Fit]:
-    """INTERVAL: the months or days that tables are named by are those of a column."""
-    days = family.days
-    if days is None or len(family.sources) > 1 or len(set(days)) < len(days):
+def _by_days(family: Family, search: _Search, tables: Sequence[int]) -> Iterator[Fit]:
+    """INTERVAL: the months or days that tables are named by are those of a column. `tables` by member."""
+    function = interval_of(family)
+    if function is None:
         return
-    unit = "MONTH" if len(family.suffixes[0] or "") == 6 else "DAY"
-    try:
-        function = interval(unit, min(days), max(days))
-    except CatalogError:
-        return
-    if function.size != len(days):
-        return
-    targets = tuple(days.index(label) for slot in range(function.size) for label in function.labels(slot))
+    numbers = dict(zip(family.days or (), tables, strict=True))
+    targets = tuple(numbers[label] for slot in range(function.size) for label in _days(function, slot))
     for column, kind in family.kinds.items():
         if kind not in (Kind.DATE, Kind.TIMESTAMP):
             continue
         for key in search.keys(column)[:1]:
             try:
-                fits = all(targets[function.slot((value,))] == at for at, value in key.samples)
+                fits = all(targets[function.slot((value,))] == tables[at] for at, value in key.samples)
             except DataError:
                 continue
-            if fits and len(key.samples) > len(days):
+            if fits and len(key.samples) > len(targets):
                 yield Fit(key, function, targets, len(key.samples))
+
+
+def interval_of(family: Family) -> Interval | None:
+    """The months or days that a family's tables are named by, if they are all there, in one row."""
+    days = family.days
+    if days is None:
+        return None
+    unit = "MONTH" if len(family.suffixes[0] or "") == 6 else "DAY"
+    function = interval(unit, min(days), max(days))
+    return function if function.size == len(set(days)) else None
+
+
+def _days(function: Interval, slot: int) -> Iterator[date]:
+    return (label for label in function.labels(slot) if isinstance(label, date))
 
 
 def _by_ranges(family: Family, search: _Search, probe: Probe) -> Iterator[Fit]:
@@ -271,7 +280,7 @@ def parent_of(child: Family, others: Iterable[Family], probe: Probe) -> Parent |
             for member, suffix in zip(parent.members, parent.suffixes, strict=True)
         }
         identity = parent.members[0].primary_key
-        if parent is child or len(identity) != 1 or any(place not in theirs for place in places):
+        if parent is child or len(identity) != 1 or theirs.keys() != set(places):
             continue
         own = identity[0].lower()
         for column, kind in child.kinds.items():

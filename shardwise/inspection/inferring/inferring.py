@@ -24,6 +24,7 @@ from shardwise.inspection.inferring.deciding import (
     Probe,
     are_copies,
     evidence,
+    interval_of,
     parent_of,
     primary_first,
 )
@@ -88,7 +89,11 @@ class _Inference:
                 decided[number] = made
                 placed.append(family)
         for number in open_:
-            decided[number] = self._without_key(self.families[number], self.evidence[number], placed)
+            family = self.families[number]
+            try:
+                decided[number] = self._without_key(family, self.evidence[number], placed)
+            except CatalogError as error:
+                self.draft.remark("", f"{family.name} ({_shape(family)}) is left out: {error.message}.")
         for number in sorted(decided):
             table, remarks = decided[number]
             self.draft.tables.append(table)
@@ -102,7 +107,7 @@ class _Inference:
 
     def _evidence(self, family: Family) -> Evidence:
         if not family.is_numbered and are_copies(family, self.probe):
-            return Evidence()
+            return Evidence(are_copies=True)
         return evidence(family, self.probe, self.draft.dialect)
 
     # -------------------------------------------------------------- verdicts
@@ -161,7 +166,7 @@ class _Inference:
 
     def _by_two_rules(self, family: Family, found: Evidence, votes: Counter[str]) -> tuple[Table, list[str]]:
         row, column = (primary_first(fits, family, votes)[0] for fits in (found.by_source, found.by_table))
-        if any(isinstance(fit.function, (Range, Interval)) for fit in (row, column)):
+        if any(isinstance(fit.function, Range) for fit in (row, column)):
             raise CatalogError("two levels are of HASH and MOD only")
         function = two_level(row.function, column.function)
         sources = list(dict.fromkeys(member.source for member in family.members))
@@ -169,7 +174,10 @@ class _Inference:
         shards = [sources[r] for r in row.targets for _ in column.targets]
         names = [tables[c] for _ in row.targets for c in column.targets]
         by_name = {(member.source, member.name): member for member in family.members}
-        members = [by_name[place] for place in zip(shards, names, strict=True)]
+        places = list(zip(shards, names, strict=True))
+        if len(by_name) < len(places) or any(place not in by_name for place in places):
+            raise CatalogError("not every database has every table")
+        members = [by_name[place] for place in places]
         self.layouts[family.name] = (function, members, ("d", "t"))
         template = named(function, names, ("d", "t"), family.name)
         sharding = self.draft.sharding(
@@ -186,7 +194,7 @@ class _Inference:
     def _without_key(
         self, family: Family, found: Evidence, placed: Sequence[Family]
     ) -> tuple[Table, list[str]]:
-        if not family.is_numbered and not found.tried:
+        if found.are_copies:
             rows = self.probe.count(family.members[0])
             table = self._table(family, Reference(on=family.sources), None)
             return table, [f"The same {rows:,} rows on {len(family.members)} sources."]
@@ -212,14 +220,26 @@ class _Inference:
         return table, [f"{_shape(family)}. Never pruned: {why}.{near}", *_missing(family)]
 
     def _scattered(self, family: Family) -> tuple[str | None, str]:
-        """By number of the member, which says nothing of the rows."""
-        function = mod(len(family.members))
-        template = named(function, [member.name for member in family.members], ("n",), family.name)
+        """By number of the member, or by database and day, which says nothing of the rows."""
         sources = [member.source for member in family.members]
+        tables = [member.name for member in family.members]
+        function: ShardingFunction = mod(len(family.members))
+        levels: tuple[str, ...] = ("n",)
+        days = interval_of(family)
+        if days is not None and len(family.members) == len(family.sources) * days.size:
+            order = {day: at for at, day in enumerate(sorted(set(family.days or ())))}
+            ordered = sorted(order, key=order.__getitem__)
+            by_place = {(m.source, day): m for m, day in zip(family.members, family.days or (), strict=True)}
+            members = [by_place[source, day] for source in family.sources for day in ordered]
+            sources, tables = [member.source for member in members], [member.name for member in members]
+            function, levels = (days, ("m",))
+            if len(family.sources) > 1:
+                function, levels = two_level(mod(len(family.sources)), days), ("d", "m")
+        template = named(function, tables, levels, family.name)
         for known in self.draft.shardings.values():
-            if isinstance(known.function, Mod) and list(known.slot_map) == sources and known.levels == ("n",):
+            if known.function == function and list(known.slot_map) == sources and known.levels == levels:
                 return template, known.name
-        return template, self.draft.sharding("members", function, sources, ("n",))
+        return template, self.draft.sharding("members", function, sources, levels)
 
     def _as_parent(self, family: Family, parent: Family) -> str | None:
         """The template of a child's names: slot by slot where its parent's are."""

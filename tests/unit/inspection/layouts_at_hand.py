@@ -42,7 +42,7 @@ class Layout:
 
     def infer(self, sample: int = 100) -> str:
         """The catalog's text."""
-        names = dict.fromkeys(source for source, _ in self.data)
+        names = sorted({source for source, _ in self.data})
         sources = [Source(name=name, url=f"mysql://app@db/{name}") for name in names]
         return infer(self.members(sample), sources, self, name="found", dialect=self.dialect).text()
 

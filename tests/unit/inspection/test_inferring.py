@@ -91,6 +91,7 @@ def placed(size: int, name: str, **options: str) -> Place:
     return lambda key: function.slot((key,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "place", "sharding"),
     [
@@ -141,6 +142,7 @@ def test_cobar() -> None:
     )
 
 
+@pytest.mark.slow
 def test_citus() -> None:
     """32 shards of one number range, on three workers in turn."""
     function = hash_function("postgres", 32)
@@ -157,6 +159,7 @@ def test_citus() -> None:
     assert "NAMED 'visits_{n + 102008}'" in statement(text, "TABLE visits")
 
 
+@pytest.mark.slow
 def test_database_by_one_column_and_table_by_another() -> None:
     chance = random.Random(3)
     layout = Layout({"t": {"id": INT, "user_id": INT}})
@@ -184,9 +187,27 @@ def test_months_and_ranges() -> None:
     assert "NAMED 'acct_{n}'" in statement(text, "TABLE acct")
 
 
+@pytest.mark.slow
+def test_database_by_user_and_table_by_month() -> None:
+    chance = random.Random(3)
+    layout = Layout({"log": {"id": INT, "user_id": INT, "at": DATE}})
+    for n in range(3000):
+        user, at = chance.randrange(1 << 30), date(2025, 11, 1) + timedelta(days=chance.randrange(120))
+        layout.add(f"db_{user % 4}", f"log_{at:%Y%m}", n, user, at)
+    text = layout.infer()
+    assert statement(text, "CREATE SHARDING") == (
+        "CREATE SHARDING by_user_id_at USING MOD 4 AS d, "
+        "INTERVAL MONTH FROM '2025-11-01' TO '2026-02-01' AS t ON db_{d}"
+    )
+    assert statement(text, "TABLE log") == (
+        "ATTACH TABLE log SHARD BY by_user_id_at (user_id, at) NAMED 'log_{t:%Y%m}'"
+    )
+
+
 # ------------------------------------------------------------------ what is not there
 
 
+@pytest.mark.slow
 def test_no_rule_is_found_where_there_is_none() -> None:
     chance = random.Random(3)
     layout = Layout({"t": {"id": INT, "k": TEXT}})
@@ -215,6 +236,34 @@ def test_a_rule_whose_names_follow_no_pattern_is_told() -> None:
     text = layout.infer()
     assert "A rule was found, but it cannot be written" in text
     assert "SCATTERED ON" in statement(text, "TABLE t")
+
+
+def test_months_by_no_rule() -> None:
+    chance = random.Random(5)
+    layout = Layout({"log": {"id": INT, "at": DATE}})
+    for n in range(2000):
+        name = f"log_{chance.choice(['202511', '202512', '202601'])}"
+        layout.add(f"db_{chance.randrange(2)}", name, n, date(2020, 1, 1 + n % 28))
+    text = layout.infer()
+    assert "USING MOD 2 AS d, INTERVAL MONTH FROM '2025-11-01' TO '2026-01-01' AS m ON db_{d}" in text
+    assert statement(text, "TABLE log") == "ATTACH TABLE log SCATTERED ON members NAMED 'log_{m:%Y%m}'"
+
+
+def test_empty_tables_are_no_copies() -> None:
+    layout = Layout({"t": {"id": INT}})
+    for n in range(4):
+        layout.data[f"d{n}", "t"] = []
+    text = layout.infer()
+    assert "Never pruned: all are empty." in text
+    assert "SCATTERED ON" in statement(text, "TABLE t")
+
+
+def test_names_that_cannot_be_written_are_told() -> None:
+    layout = Layout({"t": {"id": INT}})
+    for number in ("1", "02", "7"):
+        layout.data["d", f"t_{number}"] = [(n,) for n in range(100)]
+    text = layout.infer()
+    assert "-- t (3 tables on 1 source) is left out: the names of the tables" in text
 
 
 def test_few_rows_prove_nothing() -> None:
