@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
+from zlib import crc32
 
 from sqlglot import exp
 
@@ -320,6 +321,14 @@ class PostgresPrinter(Printer):
 
     product = "PostgreSQL"
 
+    def name(self, name: str) -> str:
+        """PostgreSQL cuts a longer name off, and would take two for one: those are of columns that a fragment
+        makes, and may be called otherwise."""
+        text = name.encode()
+        if len(text) > _NAME_BYTES_MAX:
+            name = f"{text[:48].decode(errors='ignore')}~{crc32(text):08x}"
+        return super().name(name)
+
     def parameter(self, name: str) -> str:
         return f"%({name})s"
 
@@ -327,6 +336,7 @@ class PostgresPrinter(Printer):
         return f"CAST(NULL AS {postgres_type(of_type)})"
 
 
+_NAME_BYTES_MAX: Final = 63
 _POSTGRES_WIDE: Final = frozenset(("UBIGINT", "UINT64", "HUGEINT", "INT128", "UHUGEINT", "UINT128"))
 _POSTGRES_TYPES: Final = {
     Family.DECIMAL: "numeric",
