@@ -48,7 +48,23 @@ def typed(expr: exp.Expr) -> Typed | None:
     expr = bare(expr)
     if isinstance(expr, exp.Add | exp.Sub) and isinstance(expr.expression, exp.Interval):
         return _moved(expr)
+    if isinstance(expr, exp.Add | exp.Sub | exp.Mul):
+        return _computed(expr) or read(expr)
     return read(expr)
+
+
+def _computed(expr: exp.Binary) -> Typed | None:
+    """0.06 - 0.01: of few digits, one of them a DECIMAL, exact."""
+    sides = [typed(expr.this), typed(expr.expression)]
+    numbers = [Decimal(s.value) for s in sides if s is not None and type(s.value) in (int, Decimal)]  # type: ignore[arg-type]
+    kinds = {s.kind for s in sides if s is not None}
+    if len(numbers) != 2 or Kind.DECIMAL not in kinds or not all(map(_is_short, numbers)):
+        return None
+    one, other = numbers
+    made = (
+        one * other if isinstance(expr, exp.Mul) else one + (other if isinstance(expr, exp.Add) else -other)
+    )
+    return Typed(Kind.DECIMAL, made)
 
 
 def canonical(constant: Typed, type_: Type, use: Use) -> Canonical | Uncertain:

@@ -267,7 +267,7 @@ class Writer(ABC):
         constants = [self.constant(expr) for expr in exprs]
         values = [None if c is not None else self.value(e) for e, c in zip(exprs, constants, strict=True)]
         known = [v[1] for v in values if v is not None]
-        type_ = common(known) if known else None
+        type_ = common(known) if known else self._of_constants(exprs)
         if type_ is None:
             raise NotAgreed(exprs[0], "is not known to find the type of these values as DuckDB does")
         result = []
@@ -278,6 +278,12 @@ class Writer(ABC):
             assert constant is not None
             result.append(self.constant_among(expr, constant, type_))
         return result, type_
+
+    def _of_constants(self, exprs: list[exp.Expr]) -> Type | None:
+        """The type of constants of one kind."""
+        fixed = [self.fixed(expr) for expr in exprs]
+        types = {_TYPE_OF_KIND.get(f.kind) for f in fixed if f is not None and f.kind is not Kind.NULL}
+        return types.pop() if len(types) == 1 and None not in fixed else None
 
     def pair(self, left: exp.Expr, right: exp.Expr, use: Use) -> tuple[exp.Expr, exp.Expr, Type]:
         """Two sides of a comparison, in one canonical form."""

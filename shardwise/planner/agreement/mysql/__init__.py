@@ -51,6 +51,8 @@ class MySQLWriter(ServerWriter):
         )
 
     def typed(self, value: exp.Expr, type_: Type) -> exp.Expr:
+        if type_.family is Family.TEXT:
+            return collated(value, _BY_CODE_POINT)
         name = _TYPES.get(type_.family)
         return value if name is None else exp.Cast(this=value, to=exp.Var(this=name))
 

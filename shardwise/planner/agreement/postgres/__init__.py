@@ -45,6 +45,10 @@ class PostgresWriter(ServerWriter):
     def read(self, column: exp.Expr, form: Form) -> exp.Expr:
         return super().read(_unpadded(column) if _is_padded(form) else column, form)
 
+    def typed(self, value: exp.Expr, type_: Type) -> exp.Expr:
+        found = super().typed(value, type_)
+        return collated(found, '"C"') if type_.family is Family.TEXT else found
+
     def written(self, constant: Canonical, type_: Type) -> exp.Expr:
         if type_ is BOOL and constant is not None:
             return exp.Boolean(this=bool(constant))
@@ -86,12 +90,16 @@ class PostgresWriter(ServerWriter):
 
     def may_equal(self, column: exp.Column, constants: Sequence[exp.Expr]) -> exp.Expr | None:
         """By the column's own collation, which is deterministic: just these."""
-        found = [self.beside(each, TEXT, "=") for each in constants]
+        found = [self._uncollated(each) for each in constants]
         return (
             exp.EQ(this=column, expression=found[0])
             if len(found) == 1
             else exp.In(this=column, expressions=found)
         )
+
+    def _uncollated(self, constant: exp.Expr) -> exp.Expr:
+        found = self.beside(constant, TEXT, "=")
+        return found.this if isinstance(found, exp.Collate) else found
 
     def may_be_like(self, column: exp.Column, pattern: str, where: exp.Expr) -> exp.Expr | None:
         return self.like(column, pattern, where) if pattern[:1] not in ("", "%", "_") else None
