@@ -554,6 +554,22 @@ def test_another_result_of_a_prepared_statement(
         server.run("DROP TABLE changing", database=database)
 
 
+def test_a_change_by_a_transaction_that_had_begun_before(
+    server: Postgres, database: str, source: PostgresSource
+) -> None:
+    """It has its number already: the next one to be given out stays the same."""
+    with server.connect(database) as other:
+        other.execute("BEGIN; CREATE TABLE begun (a int)")
+        before = source.connect("UTC")
+        version = before.version()
+        before.close()
+        other.execute("ALTER TABLE begun ADD b int; COMMIT")
+        after = source.connect("UTC")
+        assert after.version() != version
+        after.close()
+        other.execute("DROP TABLE begun")
+
+
 def test_idle_sessions_are_few_and_end(backend: PostgresBackend, server: Postgres, database: str) -> None:
     source = backend.open(location(server, database, idle_max="2", application_name="idle"), SourceOptions())
     connections = [source.connect("UTC") for _ in range(5)]

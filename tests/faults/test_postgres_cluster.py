@@ -114,7 +114,7 @@ def test_a_connection_lost_amid_rows_is_an_error(
 ) -> None:
     real = Session.next_copied
 
-    def next_copied(session: Session, rows: int, size: int) -> list[bytes]:
+    def next_copied(session: Session, rows: int, size: int) -> bytearray:
         found = real(session, 500, size)
         if found:
             session._shut()

@@ -21,11 +21,11 @@ _BYTES = 8 << 20
 _PARSE = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
 
 
-def copied(session: Session, sql: str, batch_rows: int) -> Iterator[tuple[pa.Buffer, int]]:
-    """The lines of a result, some rows at a time, and how many they are."""
+def copied(session: Session, sql: str, batch_rows: int) -> Iterator[pa.Buffer]:
+    """The lines of a result, some rows at a time."""
     session.start_copy(f"COPY ({sql}\n) TO STDOUT (FORMAT csv)")
     while lines := session.next_copied(batch_rows, _BYTES):
-        yield pa.py_buffer(b"".join(lines)), len(lines)
+        yield pa.py_buffer(lines)
 
 
 def typed(session: Session, sql: str, columns: Sequence[Reading], batch_rows: int) -> pa.RecordBatchReader:
@@ -41,7 +41,7 @@ def typed(session: Session, sql: str, columns: Sequence[Reading], batch_rows: in
     types = {name: column.csv for name, column in zip(names, columns, strict=True)}
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for lines, _ in copied(session, sql, batch_rows):
+        for lines in copied(session, sql, batch_rows):
             try:
                 table = _read(lines, names, types)
                 arrays = [c.finish(a) for c, a in zip(columns, _arrays(table), strict=True)]
@@ -70,7 +70,7 @@ def as_text(
     )
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for lines, _ in copied(session, sql, batch_rows):
+        for lines in copied(session, sql, batch_rows):
             table = _read(lines, names, dict.fromkeys(names, pa.string()))
             arrays = [
                 pa.array(

@@ -49,7 +49,7 @@ class Server:
         try:
             session.settle()
             if keeps and session.is_reusable:
-                session.rollback()
+                session.end()
         except (psycopg.Error, OSError, Error):
             session.close()
         if not keeps or not session.is_reusable:

@@ -74,7 +74,7 @@ class Session:
         self._cancelling: threading.Thread | None = None
         self._is_cancelled = False
         self._is_cancel_sent = True
-        self._is_copying = False
+        self._is_copying = self._is_ending = False
         self._prepared: OrderedDict[object, Prepared] = OrderedDict()
         self._made = 0
         try:
@@ -87,12 +87,12 @@ class Session:
 
     def begin(self, time_zone: str) -> str:
         """Begins a read-only transaction of one snapshot; gives what is another once anything was written."""
+        self._finish_ending()
         zone = ""
         if time_zone not in (self.time_zone, *_SERVERS_OWN):
             zone = f"SET LOCAL TimeZone = '{_plain(time_zone)}'; "
         results = self.simple(
-            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {zone}"
-            "SELECT pg_snapshot_xmax(pg_current_snapshot())",
+            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {zone}SELECT pg_current_snapshot()::text",
             timeout_s=self.settings.connect_timeout_s,
         )
         return (results[-1].get_value(0, 0) or b"").decode()
@@ -102,6 +102,19 @@ class Session:
         if self.pgconn.transaction_status != TransactionStatus.IDLE:
             self._quiet.clear()
             self._simple("ROLLBACK", _GRACE_S)
+
+    def end(self) -> None:
+        """The same, but the server's answer is waited for when the next request begins."""
+        if self.pgconn.transaction_status != TransactionStatus.IDLE:
+            self.pgconn.send_query(b"ROLLBACK")
+            self._wait(generators.send(self.pgconn))
+            self._is_ending = True
+
+    def _finish_ending(self) -> None:
+        if self._is_ending:
+            self._is_ending = False
+            for result in self._wait(generators.fetch_many(self.pgconn), self.settings.connect_timeout_s):
+                self._checked(result)
 
     @property
     def is_ready(self) -> bool:
@@ -212,18 +225,20 @@ class Session:
             self._checked(results[0])
         self._is_copying = True
 
-    def next_copied(self, rows: int, size: int) -> list[bytes]:
-        """Lines until there are so many rows, or bytes; none at the end. Raises what stops the statement."""
+    def next_copied(self, rows: int, size: int) -> bytearray:
+        """Lines until there are so many, or bytes; none at the end. Raises what stops the statement.
+
+        Each is copied at once: kept one by one, the garbage collector would look at them again and again.
+        """
+        found = bytearray()
         if not self._is_copying:
-            return []
-        found: list[Any] = []
+            return found
         get = self.pgconn.get_copy_data
-        room = size
-        while len(found) < rows and room > 0:
+        while rows and len(found) < size:
             length, line = get(1)
             if length > 0:
-                found.append(line)
-                room -= length
+                found += line
+                rows -= 1
             elif length == 0:
                 self._ready(waiting.Wait.R, None)
                 self.pgconn.consume_input()
