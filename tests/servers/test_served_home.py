@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shardwise.catalog import parse
-from shardwise.errors import CatalogError, NotSupportedError, ShardUnavailable
+from shardwise.errors import CatalogError, Error, NotSupportedError, ShardUnavailable
+from shardwise.executor.pools import SourcePool
+from shardwise.executor.served.home import Homes
 from shardwise.session.cluster import Cluster
 from tests.servers import mariadb, postgres
 from tests.servers.running import free_port, new_name
@@ -118,3 +121,48 @@ def _reads(catalog: str, old: str, new: str) -> None:
         assert cursor.fetchall() == _FOUND
         cursor.execute("SELECT a.id, repeat(b.name, 5000) AS n FROM t AS a JOIN t AS b ON a.name = b.name")
         assert len(cursor.fetchall()) == 27
+
+
+class _Lost:
+    """A connection that is lost at its first statement."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, *_: Any) -> None:
+        raise ConnectionResetError("lost")
+
+    arrow = execute
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "postgres"])
+def test_a_home_that_is_lost_is_asked_again_once(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    with served(dialect, {"t": (_COLUMNS, _ROWS)}) as world:
+        assert world.found(_MERGED)[1] == _FOUND
+
+        def opening(losses: int) -> None:
+            true = Homes._opened
+
+            def open_(homes: Homes, name: str, zone: str) -> Any:
+                home = true(homes, name, zone)
+                opened.append(name)
+                if len(opened) <= losses:
+                    home.connection = _Lost(home.connection)
+                return home
+
+            monkeypatch.setattr(Homes, "_opened", open_)
+            monkeypatch.setattr(SourcePool, "is_transient", lambda *_: True)
+
+        opening(1)
+        assert world.found(_MERGED)[1] == _FOUND
+        assert len(opened) == 2
+        monkeypatch.undo()
+        opened.clear()
+        opening(2)
+        with pytest.raises(Error):
+            world.found(_MERGED)
+        assert len(opened) == 2

@@ -45,6 +45,10 @@ class Homes:
             "CATALOG … DIALECT duckdb",
         )
 
+    def may_retry(self, home: Home, error: Error) -> bool:
+        """Whether another connection may do what one has failed at."""
+        return self.pool.is_transient(home.name, error)
+
     def _names(self, preferred: str | None) -> Iterator[str]:
         """Each once: the first that is there is taken."""
         wanted = self.catalog.options.get(OPTION)

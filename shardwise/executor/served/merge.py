@@ -13,13 +13,13 @@ A statement that only puts the shards' rows one after another needs no home: the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from shardwise.errors import BudgetExceeded, Cancelled, Error
+from shardwise.errors import BudgetExceeded, Cancelled, Error, InternalError
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.served.arrow import Row, rows_of, typed_reader
 from shardwise.executor.served.form import TextForm, types_of
@@ -29,6 +29,7 @@ from shardwise.executor.stream import Stream
 from shardwise.options import Options
 from shardwise.plan.run import Merge
 
+_T = TypeVar("_T")
 _WITH = re.compile(r"\s*WITH\s+(RECURSIVE\s+)?", re.IGNORECASE)
 
 
@@ -77,6 +78,7 @@ class ServedMerging:
         self._options = options
         self._wanted = wanted
         self._home: Home | None = None
+        self._relations: dict[str, Relation] = {}
         self._statement: tuple[str, Mapping[str, Any]] | None = None
         self._passing: Passing | None = None
         self._is_running = self._is_stopped = False
@@ -97,20 +99,10 @@ class ServedMerging:
             stream, form = self._streams[self._merge.passes]
             self._passing = Passing(form, stream.batches(), self._wanted, self._options.time_zone)
             return
-        relations = {name: self._taken(name) for name in self._streams}
+        self._relations = {name: self._taken(name) for name in self._streams}
         for name, data in self._locals.items():
-            relations[name] = self._registered(name, data)
-        first = next((s.source for s, _ in self._streams.values() if s.source is not None), None)
-        self._check()
-        home = self._home = self._homes.open(first, self._options.time_zone)
-        self._check()
-        params = dict(self._merge.params)
-        for relation in relations.values():
-            params |= relation.params
-            for sql, values in relation.before:
-                self._check()
-                self._asked(home, sql, values)
-        self._statement = _with(self._merge.sql, relations, self._product.identifier), params
+            self._relations[name] = self._registered(name, data)
+        self._statement = self._shipped()
 
     def fetchmany(self, count: int) -> list[Row]:
         self.begin()
@@ -129,15 +121,10 @@ class ServedMerging:
         self.begin()
         if self._passing is not None:
             return self._passing.reader()
-        home = self._home
-        assert home is not None
         assert self._statement is not None
-        self._is_running = True
         sql, params = self._statement
-        try:
-            found = home.connection.arrow(sql, params, batch_rows)
-        except Exception as error:
-            raise self._translated(error) from error
+        found = self._again(lambda: self._opened().connection.arrow(sql, params, batch_rows))
+        self._is_running = True
         columns = self._wanted or tuple(zip(found.schema.names, types_of(found.schema), strict=True))
 
         def batches() -> Iterator[pa.RecordBatch]:
@@ -164,24 +151,63 @@ class ServedMerging:
     def _run(self) -> None:
         """Starts the statement."""
         self.begin()
-        home = self._home
-        if self._is_running or home is None:
+        if self._is_running or self._home is None or self._statement is None:
             return
+        sql, params = self._statement
+        found = self._again(lambda: self._opened().run(sql, params))
         self._is_running = True
-        assert self._statement is not None
-        found = self._asked(home, *self._statement)
         self._wanted = self._wanted or found
 
-    def _asked(self, home: Home, sql: str, params: Mapping[str, Any]) -> Columns:
+    def _shipped(self) -> tuple[str, Mapping[str, Any]]:
+        """Opens the home, if it is not open, and takes the rows there; gives the statement over them."""
+        params = dict(self._merge.params)
+        for relation in self._relations.values():
+            params |= relation.params
+        sql = _with(self._merge.sql, self._relations, self._product.identifier)
+        self._again(self._take_there)
+        return sql, params
+
+    def _take_there(self) -> None:
+        home = self._opened()
+        for relation in self._relations.values():
+            for sql, values in relation.before:
+                self._check()
+                home.run(sql, values)
+
+    def _opened(self) -> Home:
+        if self._home is None:
+            self._check()
+            first = next((s.source for s, _ in self._streams.values() if s.source is not None), None)
+            self._home = self._homes.open(first, self._options.time_zone)
+            self._check()
+        return self._home
+
+    def _again(self, ask: Callable[[], _T]) -> _T:
+        """Asks the home; once more on another connection, rows and all, if that may help."""
         try:
-            return home.run(sql, params)
+            return ask()
+        except Exception as error:
+            ours = self._translated(error)
+            home = self._home
+            if self._is_stopped or home is None or not self._homes.may_retry(home, ours):
+                raise ours from error
+            self._home = None
+            home.close()
+        try:
+            if ask != self._take_there:
+                self._take_there()
+            return ask()
         except Exception as error:
             raise self._translated(error) from error
 
     def _translated(self, error: Exception) -> Error:
-        if self._home is None:
-            return error if isinstance(error, Error) else Cancelled("the statement was closed")
-        return self._home.translate(error)
+        if isinstance(error, Error):
+            return error
+        if self._home is not None:
+            return self._home.translate(error)
+        if self._is_stopped:
+            return Cancelled("the statement was cancelled")
+        return InternalError(f"{type(error).__name__}: {error}")
 
     def _taken(self, name: str) -> Relation:
         """All rows of a stream, to be shipped."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -303,6 +304,7 @@ _ARROW: Final = {
 # ------------------------------------------------------------------ how columns are shipped
 
 
+@lru_cache(maxsize=4096)
 def kind_of(type_text: str) -> str:
     """`Product.kind`."""
     written, _, collation = type_text.partition(" COLLATE ")

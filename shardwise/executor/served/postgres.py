@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import pyarrow as pa
@@ -45,6 +46,7 @@ _BARE: Final = frozenset({"bigint", "integer", "smallint", "int8", "int4", "int2
 """Types whose texts stand in an array without quotes."""
 
 
+@lru_cache(maxsize=4096)
 def kind_of(type_text: str) -> str:
     """`Product.kind`."""
     written, _, collation = type_text.partition(" COLLATE ")
