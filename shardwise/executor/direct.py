@@ -28,6 +28,7 @@ class Direct(OneShard):
 
     is_typed = True
     is_direct = True
+    merged_on: str | None = None
 
     def __init__(
         self,

@@ -32,10 +32,12 @@ class Merging(Protocol):
     """One statement being merged. Rows come once, as tuples or as Arrow; anyone may interrupt it.
 
     `is_typed`: a column's values are of one type, known before them. `is_direct`: nothing is merged.
+    `merged_on` is the source on which it runs, None where that is this process.
     """
 
     is_typed: bool
     is_direct: bool
+    merged_on: str | None
 
     @property
     def columns(self) -> duck.Columns:
@@ -234,6 +236,7 @@ class DuckDBMerging:
 
     is_typed = True
     is_direct = False
+    merged_on: str | None = None
 
     def __init__(
         self,

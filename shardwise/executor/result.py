@@ -84,6 +84,7 @@ class Result:
             seconds=(self._ended or time.perf_counter()) - self._started,
             rows_out=self._rows_out,
             first=self._first,
+            merged_on=self._merging.merged_on,
         )
 
     def begin(self) -> None:

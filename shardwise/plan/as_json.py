@@ -44,6 +44,7 @@ def _plan(plan: Plan, stats: Statistics | None) -> dict[str, Any]:
             "rows": stats.rows_out,
             "seconds": stats.seconds,
             "merge_seconds": stats.merge_seconds,
+            "merged_on": stats.merged_on,
             "rows_moved": stats.rows_moved,
             "bytes_moved": stats.bytes_moved,
         }

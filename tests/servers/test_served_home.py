@@ -33,6 +33,8 @@ def test_merge_on_names_the_home(dialect: str) -> None:
         f"PASSWORD ENV '{PASSWORD}'"
     ) as world:  # fmt: skip
         assert world.found(_MERGED)[1] == _FOUND
+        told = world.found(f"EXPLAIN ANALYZE {_MERGED}")[1]
+        assert " on source home; " in told[-1][-1]
     with (
         served(dialect, {"t": (_COLUMNS, _ROWS)}, header=" WITH (merge_on = nowhere)") as world,
         pytest.raises(CatalogError, match="nowhere"),

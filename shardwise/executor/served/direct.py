@@ -23,6 +23,7 @@ class ServedDirect(OneShard):
 
     is_typed = True
     is_direct = True
+    merged_on: str | None = None
 
     def __init__(
         self, reader: Reader, request: Request, columns: Columns, product: Product, alike: AlikeTables

@@ -82,6 +82,7 @@ class ServedMerging:
         self._statement: tuple[str, Mapping[str, Any]] | None = None
         self._passing: Passing | None = None
         self._is_running = self._is_stopped = False
+        self.merged_on: str | None = None
 
     @property
     def columns(self) -> Columns:
@@ -179,6 +180,7 @@ class ServedMerging:
             self._check()
             first = next((s.source for s, _ in self._streams.values() if s.source is not None), None)
             self._home = self._homes.open(first, self._options.time_zone)
+            self.merged_on = self._home.name
             self._check()
         return self._home
 

@@ -21,6 +21,7 @@ class SQLiteDirect(OneShard):
 
     is_typed = False
     is_direct = True
+    merged_on: str | None = None
 
     def __init__(self, reader: Reader, request: Request, columns: Columns) -> None:
         self.columns = columns

@@ -65,6 +65,7 @@ class SQLiteMerging:
     """One statement, in a database of its own."""
 
     is_typed = is_direct = False
+    merged_on: str | None = None
 
     def __init__(
         self,
