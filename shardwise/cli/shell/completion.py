@@ -44,7 +44,7 @@ def complete_command(line: str, names: Names) -> list[tuple[Candidate, int]] | N
         texts: Iterable[Candidate] = relations(names)
     else:
         texts = (Candidate(text) for text in _FIXED.get(known.completes, ()))
-    return [(c, len(prefix)) for c in texts if rank(c.match or c.text, prefix.strip('"')) == 0]
+    return [(c, len(prefix)) for c in texts if rank(c.match or c.text, prefix.strip('"`')) == 0]
 
 
 class SqlCompleter(Completer):

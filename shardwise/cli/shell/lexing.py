@@ -73,6 +73,14 @@ _SQLITE: Final = (
     ("bracketed", r"\[[^\]]*(?P<bracketed_end>\])?"),
     ("parameter", r"\?\d*|(?<!:)[:$@]\w+"),
 )
+_POSTGRES: Final = (*_DUCKDB[:2], ("parameter", r"(?<!:)[:$]\w+"))
+_MYSQL: Final = (
+    ("comment", r"--(?=\s|\Z)[^\n]*|\#[^\n]*"),
+    ("string", r"'(?:[^'\\]|\\.|'')*(?P<string_end>')?"),
+    ("escaped", r'"(?:[^"\\]|\\.|"")*(?P<escaped_end>")?'),
+    ("ticked", r"`(?:[^`]|``)*(?P<ticked_end>`)?"),
+    ("parameter", r"\?|(?<![:\w]):\w+"),
+)
 _KINDS: Final = {
     **{name: Kind(name) for name, _ in _COMMON if name != "block"},
     "block": Kind.COMMENT,
@@ -92,6 +100,11 @@ def _pattern(*parts: tuple[str, str]) -> re.Pattern[str]:
 _PATTERNS: Final = {
     "duckdb": _pattern(*_COMMON[:2], *_DUCKDB, *_COMMON[2:]),
     "sqlite": _pattern(*_COMMON[:2], *_SQLITE, *_COMMON[2:]),
+    "postgres": _pattern(*_COMMON[:2], *_POSTGRES, *_COMMON[2:]),
+    # A text in double quotes is a string, and `--` needs a blank after it.
+    "mysql": _pattern(
+        _COMMON[0], *_MYSQL, *(part for part in _COMMON[2:] if part[0] not in ("string", "quoted"))
+    ),
 }
 _ENDED: Final = frozenset({"string", "quoted", "escaped", "dollar", "ticked", "bracketed"})
 _BLOCK: Final = re.compile(r"/\*|\*/")
@@ -106,7 +119,7 @@ def tokens(text: str, dialect: str = "duckdb", start: int = 0) -> Iterator[Token
         group = match.lastgroup  # the outermost: it is closed last
         assert group is not None
         if group == "block":
-            token = _block(text, start, nests=dialect == "duckdb")
+            token = _block(text, start, nests=dialect in ("duckdb", "postgres"))
         else:
             token = Token(_KINDS[group], match[0], start, _is_open(match, group))
         yield token

@@ -21,6 +21,7 @@ from shardwise.catalog import Catalog
 from shardwise.catalog.model import Sharded, ShardedWith, Table, View
 from shardwise.cli.shell.vocabulary import RESERVED
 from shardwise.dbapi import Connection
+from shardwise.planner.dialects import mysql_words, postgres_words
 
 _SHARDS_MAX: Final = 500
 _PLAIN: Final = re.compile(r"[^\W\d]\w*")
@@ -51,6 +52,13 @@ class Names:
     shards: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     dialect: str = "duckdb"
+
+    def quoted(self, name: str) -> str:
+        """The name as it is written: in quotes where it needs some."""
+        if _PLAIN.fullmatch(name) and name.upper() not in RESERVED:
+            return name
+        quote = "`" if self.dialect == "mysql" else '"'
+        return quote + name.replace(quote, quote * 2) + quote
 
     @cached_property
     def schemas(self) -> tuple[str, ...]:
@@ -128,14 +136,13 @@ def _engine_functions(dialect: str) -> Iterator[str]:
             yield from (str(row[0]) for row in lite.execute("SELECT name FROM pragma_function_list"))
         lite.close()
         return
+    if dialect == "mysql":
+        yield from mysql_words.SCALARS | mysql_words.AGGREGATES | mysql_words.WINDOWS | mysql_words.CLOCKS
+        return
+    if dialect == "postgres":
+        yield from postgres_words.SCALARS | postgres_words.AGGREGATES | postgres_words.WINDOWS
+        return
     with duckdb.connect() as engine:
         rows = engine.execute("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
     hidden = ("pg_", "duckdb_", "pragma_", "has_", "read_")
     yield from (str(name) for (name,) in rows if not str(name).startswith(hidden))
-
-
-def quoted(name: str) -> str:
-    """The name as it is written: in quotes where it needs some."""
-    if _PLAIN.fullmatch(name) and name.upper() not in RESERVED:
-        return name
-    return '"' + name.replace('"', '""') + '"'

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from shardwise.cli.shell import vocabulary
 from shardwise.cli.shell.lexing import Kind, Token, tokens
-from shardwise.cli.shell.names import Names, Relation, quoted
+from shardwise.cli.shell.names import Names, Relation
 from shardwise.cli.shell.scope import Item, Scope, columns_of, scope_at
 
 _MENU_MAX: Final = 200
@@ -42,10 +42,10 @@ def complete(text: str, cursor: int, names: Names, *, is_asked: bool = True) -> 
     offer = _offer(place, names)
     if not place.prefix and not (is_asked or offer.is_eager):
         return []
-    prefix = place.prefix.lstrip('"')
+    prefix = place.prefix.lstrip('"`')
     ranked = []
     for order, candidate in enumerate(offer.candidates):
-        fit = rank(candidate.match or candidate.text.strip('"'), prefix)
+        fit = rank(candidate.match or candidate.text.strip('"`'), prefix)
         if fit == 0 or (fit is not None and candidate.meta not in ("keyword", "function")):
             ranked.append((fit, order, _cased(candidate, place.prefix)))
     ranked.sort(key=lambda each: each[:2])
@@ -173,11 +173,11 @@ def _in_statements_of_ours(place: _Place, names: Names) -> Offer | None:
         case ["set", "scope"]:
             return Offer([*_scope_names(names), *_keywords(("shard",))], is_eager=True)
         case ["set", "scope", "shard", "=" | "in"] | ["set", "scope", "shard", "in", "(" | ","]:
-            return Offer([Candidate(quoted(name), "shard") for name in names.shards], is_eager=True)
+            return Offer([Candidate(names.quoted(name), "shard") for name in names.shards], is_eager=True)
         case ["set", "scope", "shard", "in", *_] if words[-1] in ("(", ","):
-            return Offer([Candidate(quoted(name), "shard") for name in names.shards], is_eager=True)
+            return Offer([Candidate(names.quoted(name), "shard") for name in names.shards], is_eager=True)
         case ["use"]:
-            return Offer([Candidate(quoted(name), "schema") for name in names.schemas], is_eager=True)
+            return Offer([Candidate(names.quoted(name), "schema") for name in names.schemas], is_eager=True)
         case ["drop", "table" | "view"]:
             return Offer((c for c in relations(names) if c.meta.startswith("local")), is_eager=True)
         case ["explain"]:
@@ -192,8 +192,8 @@ def _in_statements_of_ours(place: _Place, names: Names) -> Offer | None:
 def _scope_names(names: Names) -> Iterator[Candidate]:
     """What a scope's keys are known by: shard keys, and the shardings themselves."""
     keys = {key.casefold(): key for relation in names.relations for key in relation.keys}
-    yield from (Candidate(quoted(key), "shard key") for key in keys.values())
-    yield from (Candidate(quoted(name), "sharding") for name in names.shardings)
+    yield from (Candidate(names.quoted(key), "shard key") for key in keys.values())
+    yield from (Candidate(names.quoted(name), "sharding") for name in names.shardings)
 
 
 _TAKES_RELATION: Final = ("from", "join", "table", "into", "lateral")
@@ -212,11 +212,11 @@ def _in_a_query(place: _Place, names: Names) -> Offer:
     scope = scope_at(place.found, place.cursor, names)
     clause = _clause(place.before)
     if last.is_word(*_TAKES_RELATION) or (clause == "from" and last.text == ","):
-        return Offer([*_ctes(scope), *relations(names), *_schemas(names)], is_eager=True)
+        return Offer([*_ctes(scope, names), *relations(names), *_schemas(names)], is_eager=True)
     if last.is_word("on"):
-        return Offer([*_conditions(scope), *_expression(place, scope, names)], is_eager=True)
+        return Offer([*_conditions(scope, names), *_expression(place, scope, names)], is_eager=True)
     if word == "(" and place.word(-2) == "using":
-        return Offer(_common(scope), is_eager=True)
+        return Offer(_common(scope, names), is_eager=True)
     if last.is_word(*_TAKES_NOTHING):
         return Offer(())
     literals = (Kind.STRING, Kind.NUMBER, Kind.QUOTED, Kind.PARAMETER)
@@ -250,16 +250,16 @@ def _keywords(words: Iterable[str]) -> list[Candidate]:
 
 def relations(names: Names) -> Iterator[Candidate]:
     for relation in names.relations:
-        schema = f"{quoted(relation.schema)}." if relation.schema else ""
-        yield Candidate(schema + quoted(relation.name), relation.kind, relation.name)
+        schema = f"{names.quoted(relation.schema)}." if relation.schema else ""
+        yield Candidate(schema + names.quoted(relation.name), relation.kind, relation.name)
 
 
 def _schemas(names: Names) -> Iterator[Candidate]:
-    return (Candidate(quoted(name), "schema") for name in names.schemas)
+    return (Candidate(names.quoted(name), "schema") for name in names.schemas)
 
 
-def _ctes(scope: Scope) -> Iterator[Candidate]:
-    return (Candidate(quoted(name), "CTE") for name in scope.ctes)
+def _ctes(scope: Scope, names: Names) -> Iterator[Candidate]:
+    return (Candidate(names.quoted(name), "CTE") for name in scope.ctes)
 
 
 def _members(place: _Place, names: Names) -> Iterator[Candidate]:
@@ -272,17 +272,17 @@ def _members(place: _Place, names: Names) -> Iterator[Candidate]:
         columns = item.columns
     elif relation is not None:
         columns = relation.columns or (columns_of(relation.sql, names) if relation.sql else ())
-    yield from (Candidate(quoted(column), "column") for column in columns)
+    yield from (Candidate(names.quoted(column), "column") for column in columns)
     if not outer:
         for each in names.relations:
             if each.schema is not None and each.schema.casefold() == last.casefold():
-                yield Candidate(quoted(each.name), each.kind)
+                yield Candidate(names.quoted(each.name), each.kind)
 
 
 def _expression(place: _Place, scope: Scope, names: Names) -> Iterator[Candidate]:
     yield from _columns(scope, names)
     for item in scope.items:
-        yield Candidate(quoted(item.alias), item.relation.name if item.relation else "alias")
+        yield Candidate(names.quoted(item.alias), item.relation.name if item.relation else "alias")
     yield from (Candidate(word, "keyword") for word in vocabulary.OPERANDS)
     if place.prefix:
         yield from (Candidate(name, "function") for name in names.functions)
@@ -296,24 +296,25 @@ def _columns(scope: Scope, names: Names) -> Iterator[Candidate]:
             owners.setdefault(column, []).append(item)
     for column, items in owners.items():
         if len(items) == 1:
-            yield Candidate(quoted(column), items[0].alias, column)
+            yield Candidate(names.quoted(column), items[0].alias, column)
         else:
             for item in items:
-                yield Candidate(f"{quoted(item.alias)}.{quoted(column)}", "column", column)
+                yield Candidate(f"{names.quoted(item.alias)}.{names.quoted(column)}", "column", column)
     if not scope.items:
         for relation in names.relations[:_TABLES_FOR_COLUMNS_MAX]:
-            yield from (Candidate(quoted(c), relation.name, c) for c in relation.columns)
+            yield from (Candidate(names.quoted(c), relation.name, c) for c in relation.columns)
 
 
-def _conditions(scope: Scope) -> Iterator[Candidate]:
+def _conditions(scope: Scope, names: Names) -> Iterator[Candidate]:
     """How the table joined last is joined to those before: by the shard keys that put their rows together."""
     if len(scope.items) < 2:
         return
     *others, last = scope.items
     for other in others:
         for mine, theirs in _colocated(last.relation, other.relation):
-            text = f"{quoted(last.alias)}.{quoted(mine)} = {quoted(other.alias)}.{quoted(theirs)}"
-            yield Candidate(text, "same shard")
+            left = f"{names.quoted(last.alias)}.{names.quoted(mine)}"
+            right = f"{names.quoted(other.alias)}.{names.quoted(theirs)}"
+            yield Candidate(f"{left} = {right}", "same shard")
 
 
 def _colocated(left: Relation | None, right: Relation | None) -> Iterator[tuple[str, str]]:
@@ -327,8 +328,8 @@ def _colocated(left: Relation | None, right: Relation | None) -> Iterator[tuple[
         yield right.parent[2], right.parent[0]
 
 
-def _common(scope: Scope) -> Iterator[Candidate]:
+def _common(scope: Scope, names: Names) -> Iterator[Candidate]:
     if len(scope.items) > 1:
         *others, last = scope.items
         there = {column.casefold() for item in others for column in item.columns}
-        yield from (Candidate(quoted(c), "column") for c in last.columns if c.casefold() in there)
+        yield from (Candidate(names.quoted(c), "column") for c in last.columns if c.casefold() in there)

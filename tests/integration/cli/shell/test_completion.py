@@ -12,7 +12,7 @@ from prompt_toolkit.document import Document
 
 import shardwise
 from shardwise.cli.shell.completion import SqlCompleter, complete_command
-from shardwise.cli.shell.names import Names, functions, names_of, quoted
+from shardwise.cli.shell.names import Names, functions, names_of
 from shardwise.cli.shell.scope import columns_of
 from shardwise.cli.shell.suggesting import complete
 
@@ -165,7 +165,7 @@ def test_scalar_words_do_not_come_after_an_operand(names: Names) -> None:
 
 
 def test_names_in_quotes_where_they_need_some() -> None:
-    assert [quoted(n) for n in ("plain", "Plain", "a b", 'a"b', "select", "1a", "ünder_1")] == [
+    assert [Names().quoted(n) for n in ("plain", "Plain", "a b", 'a"b', "select", "1a", "ünder_1")] == [
         *("plain", "Plain", '"a b"', '"a""b"', '"select"', '"1a"', "ünder_1"),
     ]
 

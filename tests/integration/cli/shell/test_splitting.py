@@ -126,3 +126,17 @@ def test_a_long_script_is_split_in_no_time() -> None:
     found = pieces(script)
     assert len(found) == 2_000
     assert found[-1].line == 2_000
+
+
+@pytest.mark.parametrize(
+    ("dialect", "first"),
+    [
+        ("mysql", "SELECT \"a;b\", 'it\\'s;', `x;y` -- c;\n, 5--3 # z;"),
+        ("postgres", "SELECT E'a\\';', $$x;y$$, \"q;\" /* a /* ; */ ; */"),
+    ],
+)
+def test_statements_of_servers_dialects(dialect: str, first: str) -> None:
+    found = [
+        piece.sql.strip() for piece in pieces(f"{first}\n; SELECT 2", dialect) if isinstance(piece, Statement)
+    ]
+    assert found == [first, "SELECT 2"]
