@@ -331,7 +331,8 @@ def _is_bytes(column: StreamColumn) -> bool:
     type_ = _read(column.type)
     if type_.name in ("BIT", "GEOMETRY"):
         return True
-    return type_.is_bytes or (type_.is_text and column.collation == "binary")
+    is_binary = type_.is_text and type_.name != "NULL" and column.collation == "binary"
+    return type_.is_bytes or is_binary
 
 
 def _declared(type_text: str) -> str:

@@ -129,8 +129,9 @@ def _tail(node: exp.Expr) -> str:
 
 
 def _order(node: exp.Expr) -> str:
-    _only(node, "expressions")
-    return f"ORDER BY {_list(node.expressions)}"
+    _only(node, "this", "expressions")
+    value = f"{_t(node.this)} " if node.this is not None else ""
+    return f"{value}ORDER BY {_list(node.expressions)}"
 
 
 def _ordered(node: exp.Expr) -> str:

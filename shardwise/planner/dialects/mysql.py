@@ -30,7 +30,6 @@ from shardwise.planner.dialects.mysql_words import (
 )
 from shardwise.planner.dialects.views import expanded
 from shardwise.planner.early_values import MYSQL_VALUES
-from shardwise.planner.positions import position_of
 
 _KNOWN: Final = SCALARS | CLOCKS | VOLATILE | AGGREGATES | WINDOWS
 _EXACT: Final = ("_nopad_bin", "_0900_bin")
@@ -42,12 +41,6 @@ def check(statement: exp.Expr) -> None:
     for node in statement.walk():
         if isinstance(node, exp.Anonymous):
             _check_call(node)
-        elif isinstance(node, exp.Join) and str(node.args.get("side") or "").upper() == "FULL":
-            raise NotSupportedError(
-                "FULL JOIN is not MySQL's: it takes FULL for the table's alias",
-                hint="Write a LEFT JOIN and a RIGHT JOIN, and UNION between them",
-                position=position_of(node),
-            )
 
 
 def _check_call(call: exp.Anonymous) -> None:

@@ -198,6 +198,11 @@ class _Mending:
                 hint="Give the value as a parameter",
                 reason=Reason.FORBIDDEN,
             )
+        if word == "full" and after is not None and after.token_type is TokenType.JOIN:
+            raise NotSupportedError(
+                "FULL JOIN is not MySQL's: it takes FULL for the table's alias",
+                hint="Write a LEFT JOIN and a RIGHT JOIN, and UNION between them",
+            )
         if kind is TokenType.PLUS and not _after_operand(found):
             return at + 1
         if kind is TokenType.NOT and token.text == "!":
@@ -470,7 +475,7 @@ def _named(tokens: list[Token], sql: str) -> list[Token]:
         is_name = kind in (TokenType.STRING, TokenType.IDENTIFIER)
         if lists and lists[-1][0] == depth:
             ends = kind in (TokenType.COMMA, TokenType.R_PAREN, TokenType.SEMICOLON)
-            if ends or (word in _AFTER_ITEMS and not is_name):
+            if ends or (word.partition(" ")[0] in _AFTER_ITEMS and not is_name):
                 _name_item(found, lists[-1][1], sql, is_outermost=depth == 0)
                 if kind is TokenType.COMMA:
                     lists[-1] = (depth, len(found) + 1)
