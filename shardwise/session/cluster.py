@@ -110,6 +110,7 @@ class Cluster:
         self._lock = threading.RLock()
         self._learned: Catalog | None = None
         self._views: tuple[Catalog, Sequence[str]] | None = None
+        self._settled: tuple[Options, Options] | None = None
         self._not_learned: Mapping[str, Error] = {}
         self._describers: dict[str, AnyDescriber] = {}
         self.plan_cache = PlanCache()
@@ -254,6 +255,9 @@ class Cluster:
         """The options with the servers' own time zone, where no other was said: one is asked, once."""
         if options.time_zone != OWN_ZONE:
             return options
+        before = self._settled
+        if before is not None and before[0] is options:
+            return before[1]
         if self._own_zones.zone is None:
             own = (
                 source.name
@@ -270,7 +274,10 @@ class Cluster:
             else:
                 if failed is not None:
                     raise failed
-        return replace(options, time_zone=self._own_zones.zone or "UTC")
+        settled = replace(options, time_zone=self._own_zones.zone or "UTC")
+        if self._own_zones.zone is not None:
+            self._settled = (options, settled)
+        return settled
 
     def check_schema(self, name: str | None) -> None:
         """Raises if there is no schema of that name in the catalog."""

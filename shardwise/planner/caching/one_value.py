@@ -16,6 +16,12 @@ from shardwise.plan.nodes import Scan
 from shardwise.planner.shard_keys import Place, ShardKeys
 
 _FAR = 1 << 62
+_FAMILIES = {
+    "duckdb": frozenset(Family),
+    # Of text, collations decide.
+    "mysql": frozenset((Family.INT,)),
+    "postgres": frozenset((Family.INT,)),
+}
 
 
 class OneValue(NamedTuple):
@@ -43,7 +49,7 @@ class OneValue(NamedTuple):
 
 def one_value(scan: Scan, conjuncts: Sequence[exp.Expr], sharding: Sharding, dialect: str) -> OneValue | None:
     """None if the predicates are not of that kind."""
-    if dialect != "duckdb" or len(conjuncts) != 1 or type(conjuncts[0]) is not exp.EQ:
+    if dialect not in _FAMILIES or len(conjuncts) != 1 or type(conjuncts[0]) is not exp.EQ:
         return None
     column, value = conjuncts[0].this, conjuncts[0].expression
     if type(column) is not exp.Column:
@@ -54,6 +60,6 @@ def one_value(scan: Scan, conjuncts: Sequence[exp.Expr], sharding: Sharding, dia
     parts = [part for key in keys.keys for part in key.parts]
     if len(parts) != 1 or parts[0].target != keys.target(column) or parts[0].expr is not None:
         return None
-    if not parts[0].place.is_whole:
+    if not parts[0].place.is_whole or parts[0].family not in _FAMILIES[dialect]:
         return None
     return OneValue(value.name, parts[0].family, parts[0].place)

@@ -46,7 +46,7 @@ class Settings:
     connect_timeout_s: float = 10.0
     read_timeout_s: float = 30.0
     statement_timeout_s: float | None = None
-    idle_max: int = 8
+    idle_max: int = 32
     idle_s: float = 60.0
 
     @property
@@ -138,7 +138,7 @@ def settings_of(location: Location) -> Settings:
         connect_timeout_s=_seconds(location, options, "connect_timeout_s", 10.0),
         read_timeout_s=_seconds(location, options, "read_timeout_s", 30.0),
         statement_timeout_s=_seconds(location, options, "statement_timeout_s", 0.0) or None,
-        idle_max=int(_seconds(location, options, "idle_max", 8)),
+        idle_max=int(_seconds(location, options, "idle_max", 32)),
         idle_s=_seconds(location, options, "idle_s", 60.0),
     )
 

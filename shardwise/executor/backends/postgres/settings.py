@@ -79,7 +79,7 @@ class Settings:
             pinned["statement_timeout"] = f"{round(seconds['statement_timeout_s'] * 1000)}ms"
         if "search_path" in address.options:
             pinned["search_path"] = address.options["search_path"]
-        idle_max = address.options.get("idle_max", "8")
+        idle_max = address.options.get("idle_max", "32")
         if not idle_max.isdecimal():
             raise _no_value(location, "idle_max", "a number of connections")
         return cls(
