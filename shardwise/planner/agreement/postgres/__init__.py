@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from shardwise.catalog.types import read_type
 from shardwise.plan.nodes import Output, Scan
-from shardwise.plan.tree import column
+from shardwise.plan.tree import bare, column
 from shardwise.planner.agreement.constants import Canonical
 from shardwise.planner.agreement.forms import Form, Forms
 from shardwise.planner.agreement.known import BOUND
@@ -102,6 +102,10 @@ class PostgresWriter(ServerWriter):
         return found.this if isinstance(found, exp.Collate) else found
 
     def may_be_like(self, column: exp.Column, pattern: str, where: exp.Expr) -> exp.Expr | None:
+        of = bare(where.this)
+        form = self.form_of(of) if isinstance(of, exp.Column) else None
+        if form is not None and _is_padded(form):
+            return None  # LIKE sees the blanks
         return self.like(column, pattern, where) if pattern[:1] not in ("", "%", "_") else None
 
     def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
