@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
-from shardwise.errors import Unplannable
+from shardwise.errors import DataError, Unplannable
+from shardwise.executor.served.mysql import MySQL
+from shardwise.executor.served.mysql_values import is_told_twice
+from shardwise.executor.served.product import StreamColumn
 from tests.servers.served import Served, served
 
 _COLUMNS = """
@@ -100,3 +104,18 @@ def test_as_one_server(world: Served, sql: str) -> None:
 def test_what_takes_members_for_numbers_in_the_merge(world: Served, sql: str) -> None:
     with pytest.raises(Unplannable, match="text"):
         world.found(sql)
+
+
+def test_a_moment_that_clocks_show_twice_is_not_moved() -> None:
+    columns = (StreamColumn("id", "BIGINT"), StreamColumn("ts", "TIMESTAMP"))
+    batch = pa.RecordBatch.from_pydict({"id": ["1", "2"], "ts": ["2024-10-27 02:30:00", None]})
+    with pytest.raises(DataError, match=r'"ts".* twice'):
+        MySQL().check_moments(columns, [batch], "Europe/Berlin")
+    MySQL().check_moments(columns, [batch], "UTC")
+
+
+def test_which_moments_clocks_show_twice() -> None:
+    found = ["2024-10-27 02:30:00.5", None, "0000-00-00 00:00:00"]
+    assert is_told_twice(pa.array(found), "Europe/Berlin")
+    assert not is_told_twice(pa.array(found[1:]), "Europe/Berlin")
+    assert not is_told_twice(pa.array(found), "+02:00")

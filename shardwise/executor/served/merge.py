@@ -227,7 +227,9 @@ class ServedMerging:
                     sqlstate="53200",
                 )
             batches.append(batch)
-        return self._product.relation(name, form.shipped(), batches, stored=name in self._merge.stored)
+        columns = form.shipped()
+        self._product.check_moments(columns, batches, self._options.time_zone)
+        return self._product.relation(name, columns, batches, stored=name in self._merge.stored)
 
     def _registered(self, name: str, data: Any) -> Relation:
         """An Arrow table of the connection's own."""

@@ -34,7 +34,7 @@ from shardwise.errors import (
 )
 from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.served.encoding import base64, json_rows, latin, pieces
-from shardwise.executor.served.mysql_values import PYTHON, durations
+from shardwise.executor.served.mysql_values import PYTHON, durations, is_told_twice
 from shardwise.executor.served.product import Objection, Relation, Statement, StreamColumn
 
 _INLINE_BYTES: Final = 64 << 10
@@ -174,6 +174,21 @@ class MySQL:
         return name
 
     # -- rows to the server -------------------------------------------------------------------
+
+    def check_moments(
+        self, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], time_zone: str
+    ) -> None:
+        """A TIMESTAMP of the hour that a clock shows twice in autumn."""
+        for at, column in enumerate(columns):
+            if _read(column.type).name != "TIMESTAMP" or time_zone == "UTC":
+                continue
+            for batch in batches:
+                if is_told_twice(batch.column(at), time_zone):
+                    raise DataError(
+                        f'the TIMESTAMP column "{column.name}" holds a moment of an hour that clocks in '
+                        f"{time_zone} show twice: moved to the merge it could be another moment",
+                        hint="Ask in UTC: write WITH (time_zone = 'UTC') in the catalog's header",
+                    )
 
     def relation(
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shardwise.executor.backends.mysql.driver import pymysql
 
@@ -29,6 +30,16 @@ PYTHON: Final[Mapping[str, Callable[[Any], Any]]] = {
     "TIME": _convert.convert_timedelta,
 }
 """By the type's name; what is not here is the text, or the bytes, themselves."""
+
+
+def is_told_twice(cells: pa.Array, time_zone: str) -> bool:
+    """Whether any of these texts of moments is of two of them in that zone."""
+    dates = pc.if_else(pc.match_substring_regex(cells, "^0000|-00"), None, cells).cast(pa.timestamp("us"))
+    try:
+        pc.assume_timezone(dates, time_zone, ambiguous="raise", nonexistent="earliest")
+    except pa.ArrowInvalid as error:
+        return "ambiguous" in str(error)
+    return False
 
 
 def durations(cells: pa.Array) -> pa.Array:

@@ -155,6 +155,11 @@ class Postgres:
 
     # -- rows to the server -------------------------------------------------------------------
 
+    def check_moments(
+        self, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], time_zone: str
+    ) -> None:
+        """Each is written with its offset."""
+
     def relation(
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool
     ) -> Relation:

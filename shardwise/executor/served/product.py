@@ -85,6 +85,11 @@ class Product(Protocol):
     def empty(self, columns: Sequence[StreamColumn]) -> str:
         """A query of such columns that has no rows."""
 
+    def check_moments(
+        self, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], time_zone: str
+    ) -> None:
+        """Raises DataError for a moment that its text, in the session's zone, does not tell."""
+
     def relation(
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool
     ) -> Relation:
