@@ -55,6 +55,9 @@ def on_slots(scan: Scan, slots: SlotSet, catalog: Catalog) -> Node:
         return scan
     found = set(sharding.shards_of(slots))
     shards = tuple(s for s in scan.route.shards if s in found)
+    if not shards and query_dialect(catalog.dialect).carries_collations:
+        # A NULL of a column's type has not its collation, by which others are compared: one shard is asked.
+        return scan.but(route=Route(shards=scan.route.shards[:1], total=scan.route.total))
     if not shards:
         return Empty(rel=scan.rel, columns=scan.columns)
     return scan.but(slots=slots, route=Route(shards=shards, total=scan.route.total))

@@ -300,16 +300,18 @@ def is_movable(conjunct: exp.Expr, ctx: PlanContext) -> bool:
         return False
     plans = list(plans_in(conjunct))
     if not plans:
-        return not can_fail(conjunct, ctx.type_of)
+        return not _can_fail(conjunct, ctx)
     if any(free_columns(p) and not _cannot_fail(p, ctx) for p in plans):
         return False
-    return not can_fail(conjunct.copy().transform(_stand_in), ctx.type_of)
+    return not _can_fail(conjunct.copy().transform(_stand_in), ctx)
+
+
+def _can_fail(expr: exp.Expr, ctx: PlanContext) -> bool:
+    return can_fail(expr, ctx.type_of) and not ctx.dialect.never_fails(expr)
 
 
 def _cannot_fail(plan: Node, ctx: PlanContext) -> bool:
-    return not any(
-        can_fail(e, ctx.type_of) for n in walk(plan) for e in n.expressions if not e.find(exp.Subquery)
-    )
+    return not any(_can_fail(e, ctx) for n in walk(plan) for e in n.expressions if not e.find(exp.Subquery))
 
 
 def _stand_in(part: exp.Expr) -> exp.Expr:

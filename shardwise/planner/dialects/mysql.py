@@ -177,6 +177,7 @@ MYSQL = Dialect(
     filters_whole=True,
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
+    never_fails=is_plain,
     readable=as_sqlite_reads_it,
     merged=as_texts,
     collation=collation,

@@ -231,7 +231,7 @@ def _of_select(select: exp.Select, catalog: Catalog, *, is_outermost: bool) -> I
 
 
 def _of_aliases(select: exp.Select, catalog: Catalog, *, is_outermost: bool) -> Iterator[str]:
-    aliased = [item for item in select.expressions if isinstance(item, exp.Alias)]
+    aliased = [i for i in select.expressions if isinstance(i, exp.Alias) and not _is_itself(i)]
     aliases = Counter(item.alias.lower() for item in aliased)
     is_named = any(select.args.get(key) is not None for key in ("group", "having", "order"))
     if is_named and any(count > 1 for count in aliases.values()):
@@ -240,10 +240,8 @@ def _of_aliases(select: exp.Select, catalog: Catalog, *, is_outermost: bool) -> 
     if aliases and is_named and None in below:
         yield "aliases beside columns that are not known"
     known = set().union(*(names for names in below if names is not None))
-    for item in aliased:
-        is_itself = isinstance(item.this, exp.Column) and item.this.name.lower() == item.alias.lower()
-        if is_named and item.alias.lower() in known and not is_itself:
-            yield "an alias that is a column's name too"
+    if is_named and any(alias in known for alias in aliases):
+        yield "an alias that is a column's name too"
     for item in select.expressions:
         if not isinstance(item, exp.Alias | exp.Column | exp.Star):
             yield "an expression whose name no alias can be"
@@ -251,6 +249,11 @@ def _of_aliases(select: exp.Select, catalog: Catalog, *, is_outermost: bool) -> 
         shown = Counter(item.alias_or_name.lower() for item in select.expressions if item.alias_or_name)
         if any(count > 1 for count in shown.values()):
             yield "a name given twice in a subquery"
+
+
+def _is_itself(item: exp.Alias) -> bool:
+    """A column under its own name, as each is that was selected by it."""
+    return isinstance(item.this, exp.Column) and item.this.name.lower() == item.alias.lower()
 
 
 def _of_set_operation(operation: exp.SetOperation, ast: exp.Expr) -> Iterator[str]:
