@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,13 @@ from tests.servers.running import Server, new_name
 pytestmark = pytest.mark.slow
 
 
-def infer(server: Server, pattern: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Catalog]:
-    """What the command prints for the databases of a pattern."""
+def infer(
+    server: Server, pattern: str, monkeypatch: pytest.MonkeyPatch, *more: Server
+) -> tuple[str, Catalog]:
+    """What the command prints for the databases of a pattern, on one server or several."""
     monkeypatch.setenv("SHARDWISE_PASSWORD", server.password)
-    result = CliRunner().invoke(app, ["infer", server.url(pattern)], catch_exceptions=False)
+    urls = [each.url(pattern) for each in (server, *more)]
+    result = CliRunner().invoke(app, ["infer", *urls], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert server.password not in result.output
     text = result.stdout
@@ -45,7 +49,7 @@ def statement(text: str, start: str) -> str:
 
 def test_eight_databases_of_eight_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Orders carry their user's last six bits in id and order_no; order_items have their parcel only."""
-    server, prefix, chance = mariadb(), new_name("shop"), random.Random(1)
+    servers, prefix, chance = [mariadb(0), mariadb(1)], new_name("shop"), random.Random(1)
     rows: dict[int, dict[str, list[tuple[object, ...]]]] = {slot: {} for slot in range(64)}
     for n in range(2000):
         user = chance.randrange(1, 1 << 40)
@@ -67,6 +71,7 @@ def test_eight_databases_of_eight_tables(monkeypatch: pytest.MonkeyPatch, tmp_pa
         "order_items": "id BIGINT PRIMARY KEY, parcel BIGINT, sku CHAR(1)",
     }
     for database in range(8):
+        server = servers[database // 4]
         name = server.database(
             *(
                 f"CREATE TABLE {table}_{slot:02} ({columns})"
@@ -80,7 +85,7 @@ def test_eight_databases_of_eight_tables(monkeypatch: pytest.MonkeyPatch, tmp_pa
         for slot in range(database * 8, database * 8 + 8):
             for table, values in rows[slot].items():
                 server.insert(name, f"{table}_{slot:02}", values)
-    text, _ = infer(server, f"{prefix}_*", monkeypatch)
+    text, _ = infer(servers[0], f"{prefix}_*", monkeypatch, servers[1])
     assert statement(text, "CREATE SHARDING") == (
         f"CREATE SHARDING by_user_id USING MOD 64 AS n ON {prefix}_{{n // 8:02}}"
     )
@@ -99,6 +104,7 @@ def test_eight_databases_of_eight_tables(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_cobar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With a user who may SELECT there and nothing else."""
     server, prefix, chance = mariadb(1), new_name("cobar"), random.Random(2)
     function = hash_function("cobar_string", 1024, {"slice": "0:8"})
     rows: list[list[tuple[object, ...]]] = [[], [], []]
@@ -112,7 +118,11 @@ def test_cobar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             name=f"{prefix}_{number}",
         )
         server.insert(name, "member", values)
-    text, _ = infer(server, f"{prefix}_*", monkeypatch)
+    reader = f"r{prefix[-10:]}"
+    server.run(f"CREATE USER {reader}@'%' IDENTIFIED BY 'read only'")
+    for number in range(3):
+        server.run(f"GRANT SELECT ON `{prefix}_{number}`.* TO {reader}@'%'")
+    text, _ = infer(replace(server, user=reader, password="read only"), f"{prefix}_*", monkeypatch)
     assert statement(text, "CREATE SHARDING") == (
         "CREATE SHARDING by_login USING HASH(cobar_string, slice = '0:8') SLOTS 1024 AS n "
         f"({prefix}_0 = 0-511, {prefix}_1 = 512-767, {prefix}_2 = 768-1023)"

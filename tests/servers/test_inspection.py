@@ -259,3 +259,38 @@ def test_keys_that_differ_in_letter_case(
     (wrong,) = [n for n in range(3) if n == (function.slot(("ANN",)) + 1) % 3]
     world.run(wrong, "INSERT INTO words VALUES ('ANN')")
     assert "wrong-shard: words.word" in world.catalog("check", "--rows", "words")[1]
+
+
+def test_a_schema_for_each_tenant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = postgres()
+    statements = [
+        statement
+        for tenant in ("acme", "globex", "7")
+        for statement in (
+            f"CREATE SCHEMA tenant_{tenant}",
+            f"CREATE TABLE tenant_{tenant}.orders (id INT PRIMARY KEY, total NUMERIC(9,2) NOT NULL)",
+            f"INSERT INTO tenant_{tenant}.orders VALUES (1, 2.50), (2, 3)",
+        )
+    ]
+    name = server.database(*statements)
+    monkeypatch.setenv("LOOK_PW", server.password)
+    path = tmp_path / "cluster.sql"
+    path.write_text(f"""
+        CREATE CATALOG c DIALECT postgres;
+        CREATE SOURCE pg URL '{server.url(name)}' PASSWORD ENV 'LOOK_PW' READ ONLY;
+        CREATE SHARDING by_schema USING DIRECTORY AS tenant ON pg;
+        ATTACH TABLE erp.* SHARD BY by_schema (tenant TEXT VIRTUAL) NAMED 'tenant_{{tenant}}.{{table}}';
+    """)
+    result = CliRunner().invoke(app, ["import", "-c", str(path)], catch_exceptions=False)
+    assert (result.exit_code, "1 table, 6 rows" in result.output) == (0, True), result.output
+    result = CliRunner().invoke(app, ["check", "--rows", "-c", str(path)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    with shardwise.connect(str(path)) as con:
+        found = con.execute(
+            "SELECT tenant, sum(total) FROM erp.orders GROUP BY tenant ORDER BY tenant"
+        ).fetchall()
+    assert [(tenant, str(total)) for tenant, total in found] == [
+        ("7", "5.50"),
+        ("acme", "5.50"),
+        ("globex", "5.50"),
+    ]

@@ -82,12 +82,19 @@ class _Search:
             yield from found
 
     def _first(self, key: Key, target: Target) -> Fit | None:
+        """The plainest; of several with more slots than targets the one with the fewest.
+
+        Java's hash of a text modulo 4 is Cobar's of 1,024 slots, modulo 4.
+        """
+        best: Fit | None = None
         for function in functions(key):
             self.tried += 1
             found = fit(key, function, target)
-            if found is not None:
-                return found
-        return None
+            if found is not None and (best is None or found.function.size < best.function.size):
+                best = found
+            if best is not None and best.function.size <= target.count:
+                return best
+        return best
 
     def look_near(self, target: Target) -> str | None:
         """The rule that most keys obey, if it is nearly all: rows may be misplaced."""

@@ -101,6 +101,7 @@ def placed(size: int, name: str, **options: str) -> Place:
             placed(6, "java_string", sign="abs"),
             "HASH(java_string, sign = 'abs') SLOTS 6 AS n ON d{n // 2}",
         ),
+        (TEXT, placed(4, "java_string"), "HASH(java_string) SLOTS 4 AS n ON d{n // 2}"),
         (INT, placed(6, "java_long", sign="abs"), "HASH(java_long, sign = 'abs') SLOTS 6 AS n ON d{n // 2}"),
         (INT, placed(6, "postgres"), "HASH(postgres) SLOTS 6 AS n ON d{n // 2}"),
         (TEXT, placed(6, "postgres"), "HASH(postgres) SLOTS 6 AS n ON d{n // 2}"),
@@ -139,6 +140,20 @@ def test_cobar() -> None:
     assert statement(text, "CREATE SHARDING") == (
         "CREATE SHARDING by_login USING HASH(cobar_string, slice = '0:8') SLOTS 1024 AS n "
         "(db0 = 0-511, db1 = 512-767, db2 = 768-1023)"
+    )
+
+
+@pytest.mark.slow
+def test_ranges_of_keyspace_ids() -> None:
+    """Vitess's -40, 40-80, 80-: the first half of all is on two shards."""
+    function = hash_function("vitess_xxhash", 256)
+    layout = Layout({"customer": {"id": INT, "name": TEXT}})
+    for n in range(4000):
+        slot = function.slot((n,))
+        layout.add(f"ks_{min(slot // 64, 2)}", "customer", n, f"n{n}")
+    text = layout.infer(4000)
+    assert statement(text, "CREATE SHARDING") == (
+        "CREATE SHARDING by_id USING HASH(vitess_xxhash) SLOTS 16 AS n (ks_0 = 0-3, ks_1 = 4-7, ks_2 = 8-15)"
     )
 
 
