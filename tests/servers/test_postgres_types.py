@@ -242,6 +242,31 @@ def test_the_drivers_own(
     assert repr(connection.fetchmany(20)) == repr(expected)
 
 
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_databases_of_other_encodings(encoding: str) -> None:
+    """SQL_ASCII is none: the server itself refuses to send what is no UTF-8."""
+    server = postgres()
+    value = "convert_from('\\xfc41', 'LATIN1')" if encoding == "LATIN1" else "E'\\xfcA'"
+    options = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+    name = server.database("CREATE TABLE t (x text)", f"INSERT INTO t VALUES ({value})", options=options)
+    location = Location(source="s", url=server.url(name), password=server.password)
+    source = BACKEND.open(location, SourceOptions())
+    for wanted in (None, (("x", "VARCHAR"),)):
+        connection = source.connect("UTC")
+        if encoding == "LATIN1":
+            connection.execute("SELECT x FROM t", {}, wanted)
+            assert connection.fetchmany(9) == [("üA",)]
+            assert connection.arrow("SELECT x FROM t", {}, 9, wanted).read_all().column(0)[0].as_py() == "üA"
+        else:
+            with pytest.raises(psycopg.DataError) as caught:
+                connection.execute("SELECT x FROM t", {}, wanted)
+            assert isinstance(BACKEND.translate_error(caught.value, location), DataError)
+            with pytest.raises(psycopg.DataError):
+                connection.arrow("SELECT x FROM t", {}, 9, wanted).read_all()
+        connection.close()
+    source.close()
+
+
 def test_no_digit_is_lost(connection: SourceConnection) -> None:
     sql = "SELECT 0.1::float8 + 0.2::float8 AS a, 16777217::float4 AS b, 1e15::float8 / 3 AS c"
     connection.execute(sql, {})

@@ -25,13 +25,14 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from shardwise.errors import Cancelled, OperationalError
+from shardwise.errors import Cancelled, NotSupportedError, OperationalError
 from shardwise.executor.backends.postgres.errors import Lost, redacted
 from shardwise.executor.backends.postgres.settings import Settings
 
 _T = TypeVar("_T")
 _SERVERS_OWN = ("", "SYSTEM")
 """What stands for the session's zone as the server has it."""
+_OLDEST = 130_000
 _GRACE_S = 3.0
 """How long a statement that was cancelled may take to end."""
 _AGAIN_S = 0.3
@@ -336,22 +337,24 @@ class Session:
 
     def _verify(self) -> None:
         """That the session is as pinned: a proxy between may leave out what it does not know."""
-        extra = "set_config('client_connection_check_interval', '2s', false)" if self._checks_client else "''"
+        version = self.pgconn.server_version
+        if version < _OLDEST:
+            raise NotSupportedError(
+                f"the server is PostgreSQL {version // 10_000}: {_OLDEST // 10_000} is the oldest to be read"
+            )
         names = list(self.settings.pinned)
-        shown = ", ".join(f"current_setting('{name}')" for name in names)
-        (result,) = self.simple(f"SELECT {shown}, {extra}")
+        (result,) = self.simple("SELECT " + ", ".join(f"current_setting('{name}')" for name in names))
         for i, name in enumerate(names):
             value = (result.get_value(0, i) or b"").decode()
-            if not _is_same(name, value, self.settings.pinned[name]):
-                wanted = self.settings.pinned[name]
+            wanted = self.settings.pinned[name]
+            if not _is_same(name, value, wanted):
                 raise OperationalError(
                     f"the session's {name} is {value!r}, not {wanted!r} as was asked for",
                     hint="Connect to the server itself, or have the proxy in between pass on `options`",
                 )
-
-    @property
-    def _checks_client(self) -> bool:
-        return self.pgconn.server_version >= 140000
+        if version >= 140_000:
+            with suppress(psycopg.errors.InvalidParameterValue):  # not all platforms can
+                self.simple("SET client_connection_check_interval = '2s'")
 
     def _ask(self) -> None:
         """From here on `cancel` has something to stop; raises Cancelled if it came before."""

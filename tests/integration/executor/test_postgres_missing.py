@@ -1,0 +1,18 @@
+"""A PostgreSQL source where psycopg is not installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_the_error_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['psycopg'] = None\n"
+        "from shardwise.errors import NotSupportedError\n"
+        "from shardwise.executor.backends import backend_of\n"
+        "try:\n    backend_of('postgresql', 'a')\n"
+        "except NotSupportedError as error:\n    print(error)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Install shardwise[postgres]" in found.stdout
