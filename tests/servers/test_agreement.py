@@ -260,23 +260,3 @@ def test_what_is_no_value_is_an_error(loose: Any, sql: str, words: str) -> None:
 def test_a_date_of_zeros_is_not_null(loose: Any) -> None:
     assert loose.execute("SELECT k FROM t WHERE day IS NULL").fetchall() == []
     assert loose.execute("SELECT count(*) FROM t WHERE day >= DATE '2025-01-01'").fetchall() == [(2,)]
-
-
-def test_a_join_without_an_index_is_by_a_hash() -> None:
-    """By comparing each row with each it would take minutes."""
-    server = mariadb(1)
-    database = server.database(
-        "CREATE TABLE o (k BIGINT, c INT)",
-        "CREATE TABLE l (k BIGINT, q DECIMAL(15,2))",
-        "INSERT INTO o SELECT seq, seq % 100 FROM seq_1_to_20000",
-        "INSERT INTO l SELECT seq DIV 2, seq % 7 FROM seq_1_to_40000",
-    )
-    os.environ[PASSWORD] = server.password
-    catalog = parse(
-        "CREATE CATALOG c DIALECT duckdb;"
-        f"CREATE SOURCE s URL '{server.url(database)}' PASSWORD ENV '{PASSWORD}';"
-        "ATTACH TABLE o (k BIGINT, c INTEGER) ON s; ATTACH TABLE l (k BIGINT, q DECIMAL(15,2)) ON s;"
-    )
-    with shardwise.open(catalog) as cluster, cluster.connect(deadline_s=20) as con:
-        rows = con.execute("SELECT count(*), sum(q) FROM o JOIN l ON o.k = l.k").fetchall()
-    assert rows[0][0] == 39_999

@@ -204,8 +204,7 @@ class Session:
 
     def _pin(self) -> None:
         wire, settings = self.wire, self.settings
-        # Level 2, its default, compares each row with each where no index serves a join; 4 joins by a hash.
-        more = ", SESSION join_cache_level = 4" if self.is_mariadb else ""
+        more = ""
         if settings.statement_timeout_s is not None:
             more += (
                 f", SESSION max_statement_time = {settings.statement_timeout_s}"
