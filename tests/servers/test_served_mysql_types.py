@@ -16,7 +16,8 @@ from tests.servers.served import Served, served
 _COLUMNS = """
     id BIGINT PRIMARY KEY, e ENUM('small','medium','large'), s SET('z','y','x'), n TINYINT UNSIGNED, b BIT(9),
     tt TIME(2), y YEAR, f FLOAT, dd DOUBLE(12,3), d DATE, ts TIMESTAMP(3) NULL, j JSON, c CHAR(6),
-    bi BINARY(4), bl BLOB, u BIGINT UNSIGNED, big DECIMAL(40,10), l VARCHAR(10) COLLATE latin1_swedish_ci
+    uu UUID, i6 INET6, bi BINARY(4), bl BLOB, u BIGINT UNSIGNED, big DECIMAL(40,10),
+    l VARCHAR(10) COLLATE latin1_swedish_ci
 """
 _ROWS = [
     (
@@ -33,6 +34,8 @@ _ROWS = [
         None if i == 3 else f"2024-05-{i + 1:02} 10:00:00.123",
         f'{{"a": {i}}}',
         f"c{i}" if i % 2 else "",
+        None if i == 7 else f"{i % 5:08x}-0000-{1 + i % 4}000-8000-0000000000{99 - i}",
+        f"::{i}" if i % 2 else f"::ffff:10.0.0.{i}",
         bytes((i, 0)),
         None if i == 5 else bytes(range(i)) + b"\xff",
         (1 << 64) - 1 - i,
@@ -81,6 +84,10 @@ def world() -> Iterator[Served]:
         "SELECT c, count(*) FROM t GROUP BY c ORDER BY c",
         "SELECT l, count(*) FROM t GROUP BY l ORDER BY l",
         "SELECT bl, count(*) FROM t GROUP BY bl ORDER BY bl",
+        "SELECT id, uu FROM t ORDER BY uu",
+        "SELECT min(uu), max(uu), min(i6), max(i6) FROM t",
+        "SELECT a.uu, o.id FROM t AS a JOIN t AS o ON a.uu < o.uu ORDER BY 1, 2 LIMIT 30",
+        "SELECT coalesce(i6, i6), count(*) FROM t GROUP BY i6 ORDER BY i6",
         "SELECT json_value(j, '$.a') FROM t ORDER BY id",
     ],
 )

@@ -346,7 +346,8 @@ def _is_bytes(column: StreamColumn) -> bool:
     type_ = _read(column.type)
     if type_.name in ("BIT", "GEOMETRY"):
         return True
-    is_binary = type_.is_text and type_.name != "NULL" and column.collation == "binary"
+    is_text = type_.is_text and type_.name != "NULL" and type_.name not in _CAST_BACK
+    is_binary = is_text and column.collation == "binary"
     return type_.is_bytes or is_binary
 
 

@@ -33,6 +33,8 @@ _BYTES = frozenset(
         *(FIELD_TYPE.STRING, FIELD_TYPE.VAR_STRING, FIELD_TYPE.VARCHAR),
     )
 )
+_NO_TEXTS = {144: "UUID", 156: "INET6", 60: "INET4"}
+"""MariaDB's types that are sent as texts of a length (in bytes), and sort otherwise: a flag tells them."""
 _TINY = {255: "TINY", 65_535: "", 16_777_215: "MEDIUM"}
 
 
@@ -77,6 +79,8 @@ def _text(field: Any) -> str:
     if field.flags & _SET:
         return "SET"
     is_binary = field.charsetnr == _BINARY
+    if field.type_code == FIELD_TYPE.STRING and field.flags & _UNSIGNED and field.length in _NO_TEXTS:
+        return _NO_TEXTS[field.length]
     if field.type_code == FIELD_TYPE.STRING:
         return f"BINARY({field.length})" if is_binary else f"CHAR({field.length // 4})"
     if field.type_code in (FIELD_TYPE.VAR_STRING, FIELD_TYPE.VARCHAR):
