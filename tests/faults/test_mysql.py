@@ -147,6 +147,7 @@ def test_an_unknown_database(backend: MySQLBackend, server: MariaDB, database: s
     assert "has no such database" in error.message
 
 
+@pytest.mark.usefixtures("database")  # it makes the user
 def test_a_database_without_rights(backend: MySQLBackend, server: MariaDB) -> None:
     other = server.database("CREATE TABLE t (a INT)")
     error = error_of(backend, location(server, other))
@@ -525,8 +526,12 @@ def test_a_proxy_that_does_not_set_what_it_is_told(
     assert "could not be set" in error.message
 
 
-def test_idle_sessions_are_few_and_end(backend: MySQLBackend, server: MariaDB, database: str) -> None:
-    source = backend.open(location(server, database, idle_max="2"), SourceOptions())
+@pytest.mark.parametrize("ends_by", ["close", "itself"])
+def test_idle_sessions_are_few_and_end(
+    backend: MySQLBackend, server: MariaDB, database: str, ends_by: str
+) -> None:
+    options = {"idle_max": "2", "idle_s": "1.5" if ends_by == "itself" else "60"}
+    source = backend.open(location(server, database, **options), SourceOptions())
     connections = [source.connect("UTC") for _ in range(5)]
     for each in connections:
         each.execute("SELECT 1", {})
@@ -539,8 +544,10 @@ def test_idle_sessions_are_few_and_end(backend: MySQLBackend, server: MariaDB, d
         return int(server.run(f"{sql}'{database}'")[0][0])
 
     _until(lambda: count() == 2)
-    source.close()
+    if ends_by == "close":
+        source.close()
     _until(lambda: count() == 0)
+    source.close()
 
 
 def _until(is_so: Any) -> None:

@@ -35,13 +35,14 @@ class AlikeTables:
         self._product = product
         self._lock = threading.Lock()
         self._first: dict[tuple[str, str], _Seen] = {}
+        self._changes = 0
 
     def check(self, lease: Lease, connection: SourceConnection, request: Request) -> dict[str, Gap]:
         """What the request's tables lack and may; raises for a column that is missing, or unlike."""
         if not request.expects:
             return {}
         known: _Known = lease.memo.setdefault("alike", _Known())
-        known.at(connection.version())
+        known.at((connection.version(), self._changes))
         gaps: dict[str, Gap] = {}
         for expected in request.expects:
             if expected in known.good:
@@ -102,6 +103,7 @@ class AlikeTables:
             first = self._first.setdefault(key, seen)
             if first.kind != seen.kind:
                 del self._first[key]  # it may have been changed on all shards
+                self._changes += 1  # what was like it is to be compared again
         if first.kind != seen.kind:
             raise OperationalError(
                 f'column "{column}" of table "{expected.of}" is {seen.found} on shard "{seen.shard}", and '

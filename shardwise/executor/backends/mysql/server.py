@@ -17,6 +17,7 @@ from shardwise.executor.backends.mysql.driver import pymysql
 from shardwise.executor.backends.mysql.errors import LOST, code_of
 from shardwise.executor.backends.mysql.session import Session
 from shardwise.executor.backends.mysql.settings import Settings
+from shardwise.executor.backends.mysql.watchdog import WATCHDOG
 
 _PING_AFTER_S = 20.0
 
@@ -66,6 +67,16 @@ class Server:
         with self._lock:
             self._idle.append(session)
             gone = self._stale(session.settings.idle_max)
+        WATCHDOG.add(self)
+        for each in gone:
+            each.close()
+
+    def look(self, now: float) -> None:
+        """`Watched.look`: closes those that have waited too long."""
+        with self._lock:
+            gone = self._stale(len(self._idle))
+            if not self._idle:
+                WATCHDOG.discard(self)
         for each in gone:
             each.close()
 
