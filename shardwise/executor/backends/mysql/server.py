@@ -35,6 +35,7 @@ class Server:
         self._idle: deque[Session] = deque()
         self._control_lock = threading.Lock()
         self._control: dict[object, Session] = {}
+        self._ended: set[object] = set()
 
     def take(
         self, settings: Settings, opens: Callable[[Session], None] = _nobody, *, fresh: bool = False
@@ -43,6 +44,7 @@ class Server:
 
         `opens` is called with a new one while it is not there yet: it may be cut.
         """
+        self._ended.discard(settings.session_key)
         while not fresh and (session := self._waiting(settings.session_key)) is not None:
             session.is_fresh = False
             if self._is_well(session):
@@ -75,8 +77,15 @@ class Server:
         """`Watched.look`: closes those that have waited too long."""
         with self._lock:
             gone = self._stale(len(self._idle))
-            if not self._idle:
-                WATCHDOG.discard(self)
+        if self._control_lock.acquire(blocking=False):
+            try:
+                gone += [s for s in self._control.values() if now - s.idle_since > s.settings.idle_s]
+                self._control = {key: s for key, s in self._control.items() if s not in gone}
+                with self._lock:
+                    if not self._idle and not self._control:
+                        WATCHDOG.discard(self)
+            finally:
+                self._control_lock.release()
         for each in gone:
             each.close()
 
@@ -88,31 +97,27 @@ class Server:
                 self._idle.remove(each)
         for each in gone:
             each.close()
-        control = self._control.pop(settings.session_key, None)
-        if control is not None:
-            control.close()
+        self._ended.add(settings.session_key)
+        if self._control_lock.acquire(blocking=False):  # else whoever has it ends it
+            try:
+                self._end_control()
+            finally:
+                self._control_lock.release()
 
     def kill(self, settings: Settings, id: int) -> bool:
         """Ends a session of the server's; tells whether the server was told."""
         with self._control_lock:
-            for fresh in (False, True):
-                try:
-                    session = self._control_session(settings, fresh=fresh)
-                    with session.waiting():
-                        session.wire.query(f"KILL {id}")
-                    return True
-                except (pymysql.MySQLError, OSError, Error) as error:
-                    if code_of(error) == _NO_SUCH_THREAD:
-                        return True
-                    session_ = self._control.pop(settings.session_key, None)
-                    if session_ is not None:
-                        session_.drop()
-        return False
+            try:
+                return any(self._killed(settings, id, fresh=fresh) for fresh in (False, True))
+            finally:
+                self._end_control()
 
     def reserve(self, settings: Settings) -> None:
         """Opens the session for control, if it is not there, before it is needed."""
-        with self._control_lock, suppress(pymysql.MySQLError, OSError, Error):
-            self._control_session(settings, fresh=False)
+        with self._control_lock:
+            with suppress(pymysql.MySQLError, OSError, Error):
+                self._control_session(settings, fresh=False)
+            self._end_control()
 
     def answers(self, settings: Settings) -> bool:
         """Whether the server says anything at all within the connect timeout; "no" is an answer."""
@@ -134,11 +139,34 @@ class Server:
         session.open()
         return session
 
+    def _killed(self, settings: Settings, id: int, *, fresh: bool) -> bool:
+        try:
+            session = self._control_session(settings, fresh=fresh)
+            with session.waiting():
+                session.wire.query(f"KILL {id}")
+        except (pymysql.MySQLError, OSError, Error) as error:
+            if code_of(error) == _NO_SUCH_THREAD:
+                return True
+            lost = self._control.pop(settings.session_key, None)
+            if lost is not None:
+                lost.drop()
+            return False
+        return True
+
+    def _end_control(self) -> None:
+        """Closes the sessions for control that no source has a use for; by who has the lock."""
+        for key in [key for key in self._control if key in self._ended]:
+            self._control.pop(key).close()
+
     def _control_session(self, settings: Settings, *, fresh: bool) -> Session:
         session = self._control.get(settings.session_key)
         if session is None or fresh or not session.wire.is_quiet:
+            if session is not None:
+                session.drop()
             session = self._control[settings.session_key] = self._open(settings)
             session.wire.patience(settings.connect_timeout_s)
+        session.idle_since = time.monotonic()
+        WATCHDOG.add(self)
         return session
 
     def _waiting(self, key: object) -> Session | None:
