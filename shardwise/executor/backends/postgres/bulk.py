@@ -1,9 +1,8 @@
 """Large results: `COPY … TO STDOUT (FORMAT csv)`, read by Arrow.
 
 Of the ways to many rows this measured fastest (docs/postgres.md has the figures), and it stays in the
-request's own transaction. CSV is the server's own text of each value; NULL is nothing between two commas,
-an empty text is "". Of a moment in time the text depends on the session's zone, so that it is asked for in
-UTC, in a SELECT around the statement.
+request's own transaction; the statement goes as it is, its order kept. CSV is the server's own text of each
+value; NULL is nothing between two commas, an empty text is "".
 """
 
 from __future__ import annotations
@@ -32,12 +31,6 @@ def typed(session: Session, sql: str, columns: Sequence[Reading], batch_rows: in
     """A statement's rows as the wanted types."""
     schema = pa.schema([(column.name, column.kind.arrow) for column in columns])
     names = _names(len(columns))
-    if any(column.in_utc for column in columns):
-        listed = ", ".join(
-            f"{name} AT TIME ZONE 'UTC'" if column.in_utc else name
-            for name, column in zip(names, columns, strict=True)
-        )
-        sql = f"SELECT {listed} FROM ({sql}\n) AS q({', '.join(names)})"
     types = {name: column.csv for name, column in zip(names, columns, strict=True)}
 
     def batches() -> Iterator[pa.RecordBatch]:

@@ -65,7 +65,6 @@ class Reading(NamedTuple):
     csv: pa.DataType
     finish: Callable[[pa.Array], pa.Array]
     cell: Callable[[str], Any]
-    in_utc: bool = False
 
     def rows(self, cells: Sequence[str | None]) -> Sequence[Any]:
         """DuckDB's Python values of a column's text; raises MisfitError."""
@@ -180,11 +179,6 @@ def _extension(kind: Kind) -> Callable[[pa.Array], pa.Array]:
     return lambda array: pa.ExtensionArray.from_storage(kind.arrow, array)
 
 
-def _zoned(arrow: pa.DataType) -> Callable[[pa.Array], pa.Array]:
-    """A moment in UTC without a zone is the same number with one."""
-    return lambda array: array.cast(pa.int64()).cast(arrow)
-
-
 def _array(kind: Kind, cell: Callable[[str], Any]) -> Callable[[pa.Array], pa.Array]:
     return lambda array: kind.array([None if t is None else cell(t) for t in array.to_pylist()])
 
@@ -235,6 +229,7 @@ def _by_kind(cell: Callable[[str], Any]) -> Maker:
 
 
 Maker = Callable[[str, Kind, int], Reading]
+_TEMPORAL = ("DATE", "TIME", *(f"TIMESTAMP{kind}" for kind in ("", "_S", "_MS", "_NS", " WITH TIME ZONE")))
 _MAKERS: Mapping[str, Maker] = {
     **dict.fromkeys(_WHOLE, _whole),
     "DECIMAL": lambda name, kind, _: Reading(name, kind, kind.arrow, _within, str),
@@ -246,11 +241,6 @@ _MAKERS: Mapping[str, Maker] = {
     "JSON": lambda name, kind, _: Reading(name, kind, pa.string(), _extension(kind), str),
     "BLOB": _by_kind(_bytes),
     "UUID": lambda name, kind, _: Reading(name, kind, pa.string(), _uuids(kind), str),
-    **dict.fromkeys(
-        ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), _by_arrow(str)
-    ),
-    "TIMESTAMP WITH TIME ZONE": lambda name, kind, _: Reading(
-        name, kind, pa.timestamp("us"), _zoned(kind.arrow), str, in_utc=True
-    ),
+    **dict.fromkeys(_TEMPORAL, _by_arrow(str)),
     **dict.fromkeys(("INTERVAL", "BIT", "TIME WITH TIME ZONE"), _by_kind(str)),
 }
