@@ -196,7 +196,7 @@ class _Inference:
     ) -> tuple[Table, list[str]]:
         if found.are_copies:
             rows = self.probe.count(family.members[0])
-            table = self._table(family, Reference(on=family.sources), None)
+            table = self._table(family, Reference(on=self._everywhere(family)), None)
             return table, [f"The same {rows:,} rows on {len(family.members)} sources."]
         parent = parent_of(family, placed, self.probe)
         if parent is not None:
@@ -218,6 +218,12 @@ class _Inference:
         near = f" {found.near}: are the others misplaced?" if found.near else ""
         table = self._table(family, Scattered(sharding=sharding), template)
         return table, [f"{_shape(family)}. Never pruned: {why}.{near}", *_missing(family)]
+
+    def _everywhere(self, family: Family) -> tuple[str, ...]:
+        """A sharding that is on just these sources, else the sources."""
+        wanted = set(family.sources)
+        known = [each.name for each in self.draft.shardings.values() if set(each.shards()) == wanted]
+        return (known[0],) if known else family.sources
 
     def _scattered(self, family: Family) -> tuple[str | None, str]:
         """By number of the member, or by database and day, which says nothing of the rows."""
