@@ -437,6 +437,7 @@ _PRINTERS: dict[type, Callable[[Any], str]] = {
     exp.TableAlias: _table_alias,
     exp.Alias: lambda node: f"{_t(node.this)} AS {name_text(node.alias)}",
     exp.Star: lambda _: "*",
+    exp.Distinct: lambda node: f"DISTINCT {_list(node.expressions)}",
     exp.Tuple: lambda node: f"({_list(node.expressions)})",
     exp.Column: _column,
     exp.Identifier: _identifier,

@@ -81,6 +81,17 @@ _ENDS_OPERAND: Final = frozenset(
         *(TokenType.R_BRACKET,),
     }
 )
+_SIDES: Final = frozenset(
+    {TokenType.CROSS, TokenType.NATURAL, TokenType.LEFT, TokenType.RIGHT, TokenType.OUTER}
+)
+_AFTER_JOIN: Final = frozenset(
+    {
+        *(TokenType.JOIN, TokenType.COMMA, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING),
+        *(TokenType.ORDER_BY, TokenType.LIMIT, TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT),
+        *(TokenType.WINDOW, TokenType.LEFT, TokenType.RIGHT, TokenType.CROSS, TokenType.NATURAL),
+        *(TokenType.STRAIGHT_JOIN, TokenType.SEMICOLON, TokenType.INNER),
+    }
+)
 _GAP: Final = re.compile(
     r"(?:\s+|/\*(?![!M]).*?\*/|#[^\n]*(?:\n|\Z)|--(?=\s|\Z)[^\n]*(?:\n|\Z)|;)*", re.DOTALL
 )
@@ -205,6 +216,11 @@ class _Mending:
             )
         if kind is TokenType.PLUS and not _after_operand(found):
             return at + 1
+        if kind is TokenType.JOIN and self._is_bare_join(at, end, found):
+            if found[-1].token_type is TokenType.INNER:
+                found.pop()
+            found += [_token(TokenType.CROSS, "CROSS", token), token]
+            return at + 1
         if kind is TokenType.NOT and token.text == "!":
             found.append(_token(TokenType.PIPE_SLASH, "|/", token))
         elif word == "binary" and not _after_operand(found):
@@ -221,6 +237,20 @@ class _Mending:
         else:
             found.append(token)
         return at + 1
+
+    def _is_bare_join(self, at: int, end: int, found: list[Token]) -> bool:
+        """`a JOIN b`, without ON and USING, which sqlglot takes for a comma."""
+        if found and found[-1].token_type in _SIDES:
+            return False
+        depth = 0
+        for token in self.tokens[at + 1 : end]:
+            kind = token.token_type
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            if depth == 0 and kind in (TokenType.ON, TokenType.USING):
+                return False
+            if depth < 0 or (depth == 0 and kind in _AFTER_JOIN):
+                return True
+        return True
 
     def _word(self, at: int, found: list[Token]) -> str:
         """The token in lower case if it may be a word of the language, else nothing."""
