@@ -140,6 +140,12 @@ def test_a_wrong_password(backend: MySQLBackend, server: MariaDB, database: str)
     assert "hunter2" not in f"{error!r} {error} {error.__cause__!r}"
 
 
+def test_no_password(backend: MySQLBackend, server: MariaDB, database: str) -> None:
+    where = location(server, database)
+    error = error_of(backend, Location(source="db", url=where.url))
+    assert "No password was found" in (error.hint or "")
+
+
 def test_an_unknown_database(backend: MySQLBackend, server: MariaDB, database: str) -> None:
     server.run(f"GRANT SELECT ON no_such_db.* TO {READER}@'%'")
     error = error_of(backend, location(server, "no_such_db"))
@@ -214,6 +220,29 @@ def test_tls_is_verified(backend: MySQLBackend, server: MariaDB, database: str, 
     ((_, cipher),) = rows(source.connect("UTC"), CIPHER)
     assert cipher
     source.close()
+
+
+@pytest.mark.slow
+def test_tls_that_waits_and_falls_silent(
+    backend: MySQLBackend, server: MariaDB, database: str, pem: Path
+) -> None:
+    options = {"ssl_ca": str(pem / "ca.pem"), "read_timeout_s": "0.5", "connect_timeout_s": "0.5"}
+    with Proxy(server.host, server.port) as proxy:
+        source = backend.open(location(server, database, proxy.port, **options), SourceOptions())
+        ids = [rows(source.connect("UTC"), "SELECT connection_id()") for _ in range(3)]
+        assert ids[0] == ids[1] == ids[2]
+        connection = source.connect("UTC")
+        assert rows(source.connect("UTC"), "SELECT sleep(1.5)") == [(0,)]
+        connection.execute("SELECT id, repeat(word, 100) FROM many", {})
+        connection.fetchmany(1)
+        proxy.stall()
+        began = time.monotonic()
+        with pytest.raises(ShardUnavailable, match="does not answer"):
+            read(connection, None, "execute")
+        assert time.monotonic() - began < 6
+        proxy.flow()
+        connection.close()
+        source.close()
 
 
 def test_tls_of_another_authority(backend: MySQLBackend, server: MariaDB, database: str, pem: Path) -> None:

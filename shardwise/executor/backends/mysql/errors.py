@@ -45,6 +45,7 @@ _NOT_THERE = {
     ),
     2059: ("asks for a way to log in that is not supported", _ADDRESS),
 }
+_REFUSED = frozenset((1045, 1698))
 _FULL = frozenset((1040, 1203, 1226))
 _DATA = frozenset(
     (1264, 1265, 1292, 1365, 1366, 1367, 1406, 1411, 1426, 1427, 1441, 1690, 3020, 3037, 3140, 3141)
@@ -88,6 +89,10 @@ def _of_server(error: BaseException, where: str, location: Location) -> Error:
     said = f"{told} ({code})" if code else told
     if code in _NOT_THERE:
         what, hint = _NOT_THERE[code]
+        if code in _REFUSED and location.password is None:
+            hint = (
+                "No password was found for it: give the source a PASSWORD, and see that its variable is set"
+            )
         kind = Passing if code == 2003 else ShardUnavailable
         return kind(f"{where}: {_server(location)} {what}: {said}", hint=hint)
     if is_lost(error):
