@@ -1,0 +1,86 @@
+"""Plan nodes as MariaDB is to compute them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Join, Keep, Node, Sort, SortKey
+from shardwise.plan.sql.render import Renderer
+from shardwise.plan.tree import bare, column, columns_in, free_columns, walk
+from shardwise.planner.agreement.forms import Done, Forms, NotAgreed
+from shardwise.planner.agreement.known import Agreed, Disagreement
+from shardwise.planner.agreement.mysql.writer import MySQLWriter
+from shardwise.planner.agreement.servers.tree import ServerTree
+from shardwise.planner.agreement.types import TEXT
+from shardwise.planner.agreement.writer import Writer
+
+
+class MySQLTree(ServerTree):
+    product: ClassVar = "_on_mysql"
+
+    def writer(self, forms: Forms) -> Writer:
+        return MySQLWriter(self, forms)
+
+    def agree(self, node: Node) -> Agreed | Disagreement:
+        found = super().agree(node)
+        if isinstance(found, Agreed) and _is_correlated(node) and _reads_from_outside(found.node):
+            return Disagreement(node, "reads no column from outside in FROM")
+        return found
+
+    def sort_key(self, node: Sort, writer: Writer, key: SortKey) -> SortKey:
+        """Of a column that holds no NULL an index gives the order, if none is asked for where NULLs go."""
+        value, type_ = writer.value(key.expr)
+        if type_ is TEXT:
+            raise NotAgreed(key.expr, "sorts by no more than the beginning of a text")
+        form = writer.form_of(key.expr) if isinstance(key.expr, exp.Column) else None
+        is_filled = form is not None and form.raw is not None and not form.raw.nullable
+        is_filled = is_filled and all(
+            each.kind in ("inner", "cross", "semi", "anti") for each in walk(node) if isinstance(each, Join)
+        )
+        return key._replace(expr=value, nulls_first=not key.descending if is_filled else key.nulls_first)
+
+    def check_filter(self, node: Filter, below: Done) -> None:
+        """HAVING knows keys that are columns."""
+        super().check_filter(node, below)
+        grouped = below.node
+        while isinstance(grouped, Keep | Filter):
+            grouped = grouped.input
+        if isinstance(grouped, Aggregate):
+            computed = {
+                ColumnId(grouped.rel, key.name)
+                for key in grouped.keys
+                if not isinstance(key.expr, exp.Column)
+            }
+            if any(computed & columns_in(conjunct) for conjunct in node.conjuncts):
+                raise NotAgreed(node, "has no HAVING of a key that is computed")
+
+    def joins(self, node: Join, writer: Writer) -> bool:
+        """Text that is equal by its code points is found by no index."""
+        equalities = [c for c in map(bare, node.on) if isinstance(c, exp.EQ) and _is_of_columns(c)]
+        return not equalities or any(writer.value(each.this)[1] is not TEXT for each in equalities)
+
+
+def _is_of_columns(equality: exp.Expr) -> bool:
+    return all(columns_in(side) for side in (equality.this, equality.args["expression"]))
+
+
+def _is_correlated(node: Node) -> bool:
+    """Whether a plan in it, or all of it, reads columns from outside."""
+    return bool(free_columns(node)) or any(
+        free_columns(plan) for each in walk(node) for plan in each.subplans
+    )
+
+
+def _reads_from_outside(node: Node) -> bool:
+    """Whether a derived table of its query mentions a table that is not in it."""
+    outside = {id: column(id) for id in free_columns(node)}
+    query = Renderer(node, lambda _: None).statement(node, outside)
+    for derived in query.find_all(exp.Subquery):
+        if not isinstance(derived.parent, exp.From | exp.Join) or not isinstance(derived.this, exp.Query):
+            continue
+        own = {each.alias_or_name for each in derived.this.find_all(exp.Table, exp.Subquery)}
+        if any(each.table and each.table not in own for each in derived.this.find_all(exp.Column)):
+            return True
+    return False

@@ -1,0 +1,122 @@
+"""Expressions as PostgreSQL computes them: text by the collation "C"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
+
+from sqlglot import exp
+
+from shardwise.plan.tree import bare
+from shardwise.planner.agreement.constants import Canonical
+from shardwise.planner.agreement.forms import Form
+from shardwise.planner.agreement.known import BOUND
+from shardwise.planner.agreement.make import call, case, collated, integer, string
+from shardwise.planner.agreement.servers.writer import ServerWriter
+from shardwise.planner.agreement.types import BOOL, TEXT, Family, Type
+
+_TYPES: Final = {
+    Family.BOOL: "boolean",
+    Family.INT: "bigint",
+    Family.DECIMAL: "numeric",
+    Family.DOUBLE: "double precision",
+    Family.TEXT: "text",
+    Family.DATE: "date",
+    Family.TIMESTAMP: "timestamp",
+}
+
+
+class PostgresWriter(ServerWriter):
+    types: ClassVar[Mapping[Family, str]] = _TYPES
+
+    def text(self, column: exp.Expr) -> exp.Expr:
+        return collated(column, '"C"')
+
+    def read(self, column: exp.Expr, form: Form) -> exp.Expr:
+        return super().read(unpadded(column) if is_padded(form) else column, form)
+
+    def typed(self, value: exp.Expr, type_: Type) -> exp.Expr:
+        found = super().typed(value, type_)
+        return collated(found, '"C"') if type_.family is Family.TEXT else found
+
+    def written(self, constant: Canonical, type_: Type) -> exp.Expr:
+        if type_ is BOOL and constant is not None:
+            return exp.Boolean(this=bool(constant))
+        return super().written(constant, type_)
+
+    def double(self, value: float) -> exp.Expr:
+        text = repr(value) if math.isfinite(value) else f"{'-' if value < 0 else ''}Infinity"
+        return exp.Cast(this=string(text), to=exp.Var(this=_TYPES[Family.DOUBLE]))
+
+    def bound(self, name: str, constant: Canonical, type_: Type) -> exp.Expr:
+        found = super().bound(
+            name, bool(constant) if type_ is BOOL and constant is not None else constant, type_
+        )
+        is_double = isinstance(found, exp.Placeholder) and isinstance(found.meta.get(BOUND), float)
+        return exp.Cast(this=found, to=exp.Var(this=_TYPES[Family.DOUBLE])) if is_double else found
+
+    def failing(self, number: exp.Expr, message: str) -> exp.Expr:
+        """A cast of what is no number, and is none before there is one."""
+        text = call("concat", string(f"shardwise: {message}"), number)
+        return exp.Cast(this=text, to=exp.Var(this="numeric"))
+
+    def part(self, unit: str, moment: exp.Expr) -> exp.Expr:
+        """Before the year 1 comes the year -1, which is 0 to DuckDB."""
+        found = exp.Cast(
+            this=call("date_part", string(unit.lower()), moment), to=exp.Var(this=_TYPES[Family.INT])
+        )
+        if unit != "YEAR":
+            return found
+        later = exp.Add(this=found.copy(), expression=integer(1))
+        return case((exp.LT(this=found, expression=integer(0)), later), default=found.copy())
+
+    def sum_of_doubles(self, value: exp.Expr) -> exp.Expr:
+        return exp.Sum(this=value)
+
+    def extreme(self, kind: type[exp.AggFunc], value: exp.Expr, type_: Type) -> exp.Expr:
+        if type_ is BOOL:
+            kind = exp.LogicalAnd if kind is exp.Min else exp.LogicalOr
+        return kind(this=value)
+
+    def may_equal(self, column: exp.Column, constants: Sequence[exp.Expr]) -> exp.Expr | None:
+        """By the column's own collation, which is deterministic: just these."""
+        found = [self._uncollated(each) for each in constants]
+        return (
+            exp.EQ(this=column, expression=found[0])
+            if len(found) == 1
+            else exp.In(this=column, expressions=found)
+        )
+
+    def _uncollated(self, constant: exp.Expr) -> exp.Expr:
+        found = self.beside(constant, TEXT, "=")
+        return found.this if isinstance(found, exp.Collate) else found
+
+    def may_be_like(self, column: exp.Column, pattern: str, where: exp.Expr) -> exp.Expr | None:
+        of = bare(where.this)
+        form = self.form_of(of) if isinstance(of, exp.Column) else None
+        if form is not None and is_padded(form):
+            return None  # LIKE sees the blanks
+        return self.like(column, pattern, where) if pattern[:1] not in ("", "%", "_") else None
+
+    def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
+        """`SELECT CAST(v AS bigint) FROM json_array_elements_text(…) AS k(v)`."""
+        members = call("json_array_elements_text", exp.Cast(this=bound, to=exp.Var(this="json")))
+        alias = exp.TableAlias(this=exp.to_identifier("k"), columns=[exp.to_identifier("v")])
+        item: exp.Expr = exp.Cast(
+            this=exp.Column(this=exp.to_identifier("v")),
+            to=exp.Var(this=_TYPES[type_.family]),
+        )
+        if type_.family is Family.TEXT:
+            item = collated(item, '"C"')
+        from_ = exp.From(this=exp.Table(this=members, alias=alias))
+        return exp.Subquery(this=exp.Select(expressions=[item], from_=from_))
+
+
+def is_padded(form: Form) -> bool:
+    """Whether it may be a `character(n)`, whose blanks at the end mean nothing."""
+    return form.raw is not None and form.raw.stored is not None
+
+
+def unpadded(value: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=value, to=exp.Var(this="text"))
