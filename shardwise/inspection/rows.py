@@ -128,8 +128,8 @@ def _wrong_rows(asked: _Asked, sharding: Sharding, key: ShardKey, own: SlotSet, 
         isinstance(part, exp.Column) and kind is Family.INT
         for part, kind in zip(key.parts, kinds, strict=True)
     )
-    text = sharding.function.sql("duckdb") if is_plain and not key.by_slot else None
-    if text is not None and asked.reader.dialect == "duckdb":
+    text = sharding.function.sql(asked.reader.dialect) if is_plain and not key.by_slot else None
+    if text is not None:
         return _wrong_by_source(asked.reader, text, key, own, rows)
     columns = sorted({c.name for part in key.parts for c in part.find_all(exp.Column)})
     wrong = seen = 0
@@ -144,13 +144,14 @@ def _wrong_rows(asked: _Asked, sharding: Sharding, key: ShardKey, own: SlotSet, 
 
 
 def _wrong_by_source(reader: SourceReader, text: str, key: ShardKey, own: SlotSet, rows: str) -> _Wrong:
-    parts = [part.sql(dialect="duckdb") for part in key.parts]
+    parts = [quoted(part.name, reader.dialect) for part in key.parts]
     numbers = ", ".join(map(str, members(own))) or "-1"
-    shown = ", ".join(f"CAST({part} AS VARCHAR)" for part in parts)
+    kind = "CHAR" if reader.dialect == "mysql" else "VARCHAR"
+    shown = ", ".join(f"CAST({part} AS {kind})" for part in parts)
     ((wrong, seen, example),) = reader.rows(
-        f"SELECT count(*) FILTER (WHERE is_wrong), count(*), any_value(key) FILTER (WHERE is_wrong) FROM ("
-        f"SELECT concat_ws(', ', {shown}) AS key, coalesce({text.format(*parts)}, -1) NOT IN ({numbers}) "
-        f"AS is_wrong FROM {rows})"
+        "SELECT count(CASE WHEN is_wrong THEN 1 END), count(*), max(CASE WHEN is_wrong THEN shown END) FROM ("
+        f"SELECT concat_ws(', ', {shown}) AS shown, coalesce({text.format(*parts)}, -1) NOT IN ({numbers}) "
+        f"AS is_wrong FROM {rows}) AS q"
     )
     return _Wrong(int(wrong), int(seen), str(example))
 

@@ -1,4 +1,4 @@
-"""HASH(postgres) gives what PostgreSQL itself gives."""
+"""HASH(postgres) gives what PostgreSQL itself gives; remainders are written as servers have them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from shardwise.catalog.shardings import Hash, canonical, hash_function
+import pytest
+
+from shardwise.catalog.shardings import Hash, canonical, hash_function, mod
 from shardwise.catalog.types import Family
-from tests.servers import postgres
+from tests.servers import mariadb, postgres
 
 DAY = "'2000-01-01'::date"
 ASKED: dict[Family, str] = {
@@ -66,3 +68,24 @@ def test_bytes_hash_as_their_text() -> None:
     function = hash_function("postgres", 32)
     assert isinstance(function, Hash)
     assert function.hash(b"hello") == function.hash("hello")
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "postgres"])
+def test_remainders_are_the_servers(dialect: str) -> None:
+    chance = random.Random(5)
+    numbers = [str(chance.randrange(-(2**40), 2**40)) for _ in range(20)]
+    server, ends = (
+        (mariadb(), ["-9223372036854775808", "18446744073709551615"])
+        if dialect == "mysql"
+        else (
+            postgres(),
+            ["'-9223372036854775808'::bigint", "'9223372036854775807'::bigint", "'-32768'::smallint"],
+        )
+    )
+    for slots in (1, 3, 64, 100_000):
+        template = mod(slots).sql(dialect)
+        assert template is not None
+        for text in (*ends, *numbers, "NULL"):
+            ((found,),) = server.run(f"SELECT {template.format(f'({text})')}")
+            key = None if text == "NULL" else int(text.partition("::")[0].strip("'"))
+            assert found == mod(slots).slot((key,)), (slots, text)

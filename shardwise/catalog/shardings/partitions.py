@@ -50,9 +50,10 @@ class Mod(OneColumn):
 
     def sql(self, dialect: str) -> str | None:
         """Right for whole numbers."""
-        if dialect != "duckdb":
-            return None
-        return f"CAST(coalesce(({{0}} % {self.size} + {self.size}) % {self.size}, 0) AS BIGINT)"
+        slot = f"coalesce(({{0}} % {self.size} + {self.size}) % {self.size}, 0)"
+        if dialect in ("mysql", "postgres"):
+            return slot
+        return f"CAST({slot} AS BIGINT)" if dialect == "duckdb" else None
 
 
 @dataclass(frozen=True, slots=True)
