@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -173,8 +174,8 @@ SAMPLES = (
 
 
 @st.composite
-def tables(draw: Any) -> tuple[list[Sample], list[tuple[str, ...]]]:
+def tables(draw: Any, samples: Sequence[Sample]) -> tuple[list[Sample], list[tuple[str, ...]]]:
     """Some columns, and rows of SQL values, NULL among them."""
-    samples = draw(st.lists(st.sampled_from(SAMPLES), min_size=1, max_size=6))
-    row = st.tuples(*(st.just("NULL") | sample.values for sample in samples))
-    return samples, draw(st.lists(row, min_size=1, max_size=12))
+    chosen = draw(st.lists(st.sampled_from(samples), min_size=1, max_size=6))
+    row = st.tuples(*(st.just("NULL") | sample.values for sample in chosen))
+    return chosen, draw(st.lists(row, min_size=1, max_size=12))

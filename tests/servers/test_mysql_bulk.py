@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import duckdb
 import pyarrow as pa
 import pymysql
 import pytest
@@ -21,10 +22,12 @@ from hypothesis import strategies as st
 from pymysql.converters import decoders
 
 from shardwise.errors import DataError, InterfaceError, NotSupportedError, OperationalError
+from shardwise.executor.backends.base import Location, SourceOptions
+from shardwise.executor.backends.mysql import MySQLBackend
 from shardwise.executor.backends.mysql.bulk import BulkResult
 from shardwise.executor.backends.mysql.bulk.packets import Incoming
 from tests.servers import mariadb
-from tests.servers.bulk_tables import Sample, tables
+from tests.servers.bulk_tables import SAMPLES, Sample, tables
 
 ANY_DATE = "ALLOW_INVALID_DATES"
 
@@ -62,7 +65,7 @@ def scalar(con: pymysql.Connection[Any], sql: str, wanted: str) -> Any:
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
-@given(tables(), st.integers(1, 300) | st.just(1 << 20))
+@given(tables(SAMPLES), st.integers(1, 300) | st.just(1 << 20))
 def test_cells_are_those_of_pymysql(
     con: pymysql.Connection[Any], table: tuple[list[Sample], list[tuple[str, ...]]], chunk_bytes: int
 ) -> None:
@@ -104,6 +107,45 @@ def alike(ours: Any, theirs: Any, sample: Sample) -> bool:
     elif sample.wanted == "DOUBLE":
         return bool(ours == theirs and math.copysign(1, ours) == math.copysign(1, theirs))
     return bool(ours == theirs)
+
+
+SUITED = [s for s in SAMPLES if not (s.type.startswith(("BIT(13", "BIT(64", "DECIMAL(65", "BINARY(16")))]
+SUITED.append(Sample("FLOAT", "FLOAT", st.floats(width=32, allow_nan=False, allow_infinity=False).map(repr)))
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tables(SUITED))
+def test_rows_as_tuples_are_those_of_arrow(table: tuple[list[Sample], list[tuple[str, ...]]]) -> None:
+    """A source gives the same values one by one, as DuckDB's own Python values, and in bulk."""
+    samples, rows = table
+    server = mariadb()
+    name = server.database()
+    columns = ", ".join(f"c{i} {sample.type}" for i, sample in enumerate(samples))
+    lists = ", ".join(f"({', '.join(row)})" for row in rows)
+    server.run(
+        f"SET sql_mode = '{ANY_DATE}', time_zone = '+00:00'",
+        f"CREATE TABLE r ({columns})",
+        f"INSERT INTO r VALUES {lists}",
+        database=name,
+    )
+    where = Location(source="one", url=server.url(name), password=server.password)
+    source = MySQLBackend().open(where, SourceOptions())
+    connection = source.connect("Europe/Paris")
+    try:
+        sql = f"SELECT {', '.join(f'`c{i}`' for i in range(len(samples)))} FROM r"
+        wanted = tuple((f"w{i}", sample.wanted) for i, sample in enumerate(samples))
+        connection.execute(sql, {}, wanted)
+        tuples = connection.fetchmany(100)
+        found = connection.arrow(sql, {}, 100, wanted).read_all()
+        with duckdb.connect() as con:
+            con.execute("SET TimeZone = 'Europe/Paris'")
+            con.register("found", found)
+            assert tuples == con.execute("FROM found").fetchall()
+    finally:
+        connection.close()
+        source.close()
+        server.run(f"DROP DATABASE {name}")
 
 
 # -- long values ------------------------------------------------------------------------------
