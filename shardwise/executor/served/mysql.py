@@ -490,12 +490,13 @@ _NEAR = re.compile(r"near '(.*)' at line (\d+)$", re.DOTALL)
 _DATA: Final = frozenset((1264, 1265, 1292, 1365, 1366, 1367, 1406, 1411, 1426, 1427, 1441, 1690, 1242, 1241))
 _DATA_5: Final = range(3140, 3160)
 _CONNECTION: Final = frozenset((1040, 1044, 1045, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1184, 1203))
+_TIMEOUT: Final = frozenset((1969, 3024))  # as of any statement
 
 
 def _objection(code: int, message: str) -> Objection | None:
     named = _QUOTED.search(message)
     name = named[1] if named else ""
-    if code in _CONNECTION or 2000 <= code < 3000:
+    if code in _CONNECTION or code in _TIMEOUT or 2000 <= code < 3000:
         return None
     if code == 1054:
         column = name.rpartition(".")[2]
