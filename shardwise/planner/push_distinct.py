@@ -23,7 +23,7 @@ def push_distinct(plan: Node, ctx: PlanContext) -> Node:
         if isinstance(node, Distinct) and isinstance(node.input, Gather):
             below = _distinct(node.input, node, analysis)
             return node if below is node.input else node.but(input=below)
-        if isinstance(node, SetOp) and not node.all:
+        if isinstance(node, SetOp) and not node.all and _compare_alike(node, ctx):
             arms = tuple(
                 _distinct(a, Distinct(input=a), analysis) if isinstance(a, Gather) else a for a in node.arms
             )
@@ -32,6 +32,15 @@ def push_distinct(plan: Node, ctx: PlanContext) -> Node:
 
     analysis = ctx.analysis()
     return rewrite(plan, change) if plan.kinds & {Distinct, SetOp} else plan
+
+
+def _compare_alike(node: SetOp, ctx: PlanContext) -> bool:
+    """Whether what is equal in an arm is equal in the whole, whose collation may be another arm's.
+
+    SELECT name FROM a UNION SELECT code FROM b, of which one ignores case and the other does not, has both
+    'ann' and 'ANN'.
+    """
+    return not ctx.dialect.carries_collations or all(o.type is not None for o in node.outputs)
 
 
 def _distinct(gather: Gather, like: Distinct, analysis: Analysis) -> Gather:

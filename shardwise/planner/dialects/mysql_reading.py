@@ -274,18 +274,16 @@ class _Mending:
             return self._call(at, found)
         is_hint = after is not None and after.text.lower() in ("index", "key")
         if is_hint and word in ("use", "force", "ignore"):
-            return self._hint_end(at + 2, end)
+            raise NotSupportedError(
+                "index hints are not supported: each server chooses its own indexes",
+                hint="Leave it out",
+                reason=Reason.NOT_SUPPORTED,
+            )
         if word in _BARE_CALLS:
             name = _SYNONYMS.get(word, token.text)
             found += [_token(TokenType.VAR, name + MARK, token), *_empty_parentheses(token)]
             return at + 1
         return self._limit(at, end, found) if word == "limit" else None
-
-    def _hint_end(self, at: int, end: int) -> int:
-        """Past `USE INDEX FOR JOIN (i, j)`: which index is read says nothing of the answer."""
-        while at < end and self.tokens[at].token_type is not TokenType.L_PAREN:
-            at += 1
-        return self._close(at) + 1
 
     def _literal(self, at: int, after: Token | None, found: list[Token], word: str) -> int | None:
         """DATE '…', _utf8'…', 0x41, and .5, which is a number."""

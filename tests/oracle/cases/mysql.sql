@@ -57,6 +57,11 @@ SELECT bin FROM t UNION SELECT bin FROM t ORDER BY 1
 SELECT name FROM t INTERSECT SELECT note FROM u ORDER BY 1
 SELECT name FROM t EXCEPT SELECT note FROM u ORDER BY 1
 SELECT name FROM p UNION SELECT name FROM w ORDER BY name
+SELECT bin FROM t UNION SELECT name FROM t ORDER BY 1
+SELECT count(DISTINCT x), count(*) FROM (SELECT bin AS x FROM t WHERE id = 1 AND id = 2 UNION SELECT name FROM t) q
+SELECT x FROM (SELECT bin AS x FROM t UNION ALL SELECT name FROM t) q WHERE x = 'ANN' ORDER BY 1
+SELECT x, count(*) FROM (SELECT upper(bin) AS x FROM t UNION SELECT upper(name) FROM t) q GROUP BY x ORDER BY 1, 2
+SELECT name FROM t EXCEPT SELECT bin FROM t ORDER BY 1
 SELECT id, name FROM t ORDER BY name, id
 SELECT id, acc FROM t ORDER BY acc DESC, id
 SELECT id, bin FROM t ORDER BY bin, id DESC
@@ -198,6 +203,8 @@ SELECT r.code, count(t.id) FROM r LEFT JOIN t ON t.name = r.code GROUP BY r.code
 SELECT t.id, u.id FROM t JOIN u USING (id) ORDER BY 1
 SELECT * FROM t NATURAL JOIN (SELECT id, v FROM u) x ORDER BY id, v LIMIT 4
 SELECT count(*) FROM t CROSS JOIN r
+SELECT t.id, u.v FROM t JOIN u WHERE t.id = u.t_id AND t.k = 3 ORDER BY 1, 2
+SELECT t.id, u.v FROM t INNER JOIN u WHERE t.id = u.t_id ORDER BY 1, 2
 SELECT count(*) FROM t, u, r
 SELECT count(*) FROM t STRAIGHT_JOIN u ON u.t_id = t.id
 SELECT t.id FROM (t JOIN u ON u.t_id = t.id) LEFT JOIN r ON r.n = u.v WHERE r.code = 'ann' ORDER BY 1

@@ -93,7 +93,8 @@ def test_expressions_come_back(sql: str, wanted: str) -> None:
         ("SELECT * FROM a, b LEFT JOIN c ON 1", "SELECT * FROM `a`, `b` LEFT JOIN `c` ON 1"),
         ("SELECT * FROM a STRAIGHT_JOIN b USING (c)", "SELECT * FROM `a` STRAIGHT_JOIN `b` USING (`c`)"),
         ("SELECT * FROM (a JOIN b) NATURAL JOIN c", "SELECT * FROM (`a` CROSS JOIN `b`) NATURAL JOIN `c`"),
-        ("SELECT * FROM a FORCE INDEX (x) JOIN b", "SELECT * FROM `a` CROSS JOIN `b`"),
+        ("SELECT * FROM a JOIN b", "SELECT * FROM `a` CROSS JOIN `b`"),
+        ("SELECT * FROM a INNER JOIN b JOIN c ON 1", "SELECT * FROM `a` CROSS JOIN `b` JOIN `c` ON 1"),
         ("SELECT a FROM t GROUP BY a WITH ROLLUP", "SELECT `a` AS `a` FROM `t` GROUP BY `a` WITH ROLLUP"),
         (
             "WITH c (n) AS (SELECT 1 AS x) SELECT * FROM c",
@@ -150,6 +151,7 @@ def test_selected_expressions_are_named_as_mysql_names_them(item: str, name: str
         "SELECT a FROM t PARTITION (p0)",
         "SELECT SQL_NO_CACHE a FROM t",
         "SELECT a -> '$.x' FROM t",
+        "SELECT a FROM t FORCE INDEX (i)",
         "SELECT a FROM t FETCH FIRST 3 ROWS WITH TIES",
         "SELECT a == b FROM t",
     ],
