@@ -19,6 +19,7 @@ from shardwise.errors import Error
 from tests.oracle.compare import matching
 
 DEADLINE_S = 20.0
+PEER_DEADLINE_S = 10.0
 WHOLE_DEADLINE_S = 60.0
 SLOW_S = 3.0
 """What takes longer is run once."""
@@ -27,7 +28,7 @@ Run = Callable[[str], list[tuple[Any, ...]]]
 
 
 @contextmanager
-def _running(con: Any, deadline_s: float = DEADLINE_S) -> Iterator[Run]:
+def _running(con: Any, deadline_s: float) -> Iterator[Run]:
     """A driver's connection."""
 
     def run(sql: str) -> list[tuple[Any, ...]]:
@@ -58,7 +59,8 @@ def measure(place: Placed, *, rounds: int) -> dict[str, Any]:
             runs[dialect] = _ours(stack.enter_context(cluster.connect(deadline_s=DEADLINE_S)))
         whole = stack.enter_context(_running(place.connect(), WHOLE_DEADLINE_S))
         try:
-            runs[peer_name] = stack.enter_context(_running(stack.enter_context(peer_of(place))))
+            peer = stack.enter_context(peer_of(place))
+            runs[peer_name] = stack.enter_context(_running(peer, PEER_DEADLINE_S))
         except Missing as error:
             missing[peer_name] = str(error)
         found = [
