@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
+import sys
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +23,7 @@ MEMORY_ROWS = (100_000, 1_000_000, 10_000_000)
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the servers are stopped all the same
     rounds = int(os.environ.get("ROUNDS", "5"))
     scale = float(os.environ.get("SCALE", "0.1"))
     parts = os.environ.get("PARTS", PARTS).split()
