@@ -59,7 +59,11 @@ def rows() -> list[tuple[Any, ...]]:
         made.append(
             (
                 *(k, k % 7 or None, text, text if text.isascii() else "é"),
-                *(f"{PREFIX}{'aA bB'[k % 5]}", k / 4, float(k) if k % 3 else None),
+                *(
+                    f"{PREFIX}{'aA bB'[k % 5]}" if k % 3 else "aA bB"[k % 5],
+                    k / 4,
+                    float(k) if k % 3 else None,
+                ),
                 *(f"2025-01-{k % 28 + 1:02}", f"2025-01-{k % 28 + 1:02} 10:00:00.5", k % 2 == 0),
             )
         )
@@ -141,6 +145,9 @@ def test_text_is_compared_by_its_bytes(world: World, text: str) -> None:
         "SELECT min(s), max(s), min(l), max(l), count(DISTINCT s) FROM t",
         "SELECT long, count(*) FROM t GROUP BY long",
         "SELECT long, count(DISTINCT n), count(DISTINCT s) FROM t GROUP BY long",
+        "SELECT k % 2 AS m, long, count(DISTINCT n) AS c FROM t WHERE k % 2 = 1 GROUP BY ALL HAVING c > 1",
+        "SELECT long, s, count(DISTINCT k) FROM t WHERE k IN (2, 4, 8, 10, 14, 16) GROUP BY s, long",
+        "SELECT long, k, count(DISTINCT n) FROM t WHERE b GROUP BY k, long",
         "SELECT DISTINCT long FROM t",
         "SELECT max(long) = min(long), count(DISTINCT long) FROM t",
         "SELECT k, long FROM t ORDER BY long DESC, k LIMIT 5",

@@ -11,7 +11,7 @@ columns are made canonical first, under new identities; `Done.forms` says under 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -116,6 +116,10 @@ class Tree(ABC):
     def sort_key(self, node: Sort, writer: Writer, key: SortKey) -> SortKey:
         """What rows are sorted by."""
         return key._replace(expr=writer.value(key.expr)[0])
+
+    def more_keys(self, keys: Sequence[tuple[Item, Type]]) -> list[Item]:
+        """Keys that tell apart what the source would not; they are no columns of what comes out."""
+        return []
 
     def check_filter(self, node: Filter, below: Done) -> None:
         """Raises for a filter that the source has no place for."""
@@ -303,19 +307,22 @@ def _aggregate(tree: Tree, node: Aggregate, outer: Forms) -> Done:
     below = tree.of(node.input, outer)
     writer = tree.writer({**outer, **below.forms})
     forms: dict[ColumnId, Form] = {}
-    keys, calls = [], []
+    keys: list[tuple[Item, Type]] = []
+    calls = []
     for item in node.keys:
         if is_constant(item.expr):
             raise NotAgreed(item.expr, "takes a constant in GROUP BY otherwise")
         written, type_ = writer.value(item.expr)
-        keys.append(item._replace(expr=written))
+        keys.append((item._replace(expr=written), type_))
         forms[ColumnId(node.rel, item.name)] = Form(ColumnId(node.rel, item.name), type_)
     for item in node.calls:
         made, of_call = tree.aggregate(writer, item.expr)
         calls.append(item._replace(expr=made))
         id = ColumnId(node.rel, item.name)
         forms[id] = Form(id, of_call, is_encoded=of_call is None)
-    return Done(node.but(input=below.node, keys=tuple(keys), calls=tuple(calls)), forms)
+    all_keys = (*(key for key, _ in keys), *tree.more_keys(keys))
+    grouped = node.but(input=below.node, keys=all_keys, calls=tuple(calls))
+    return Done(only(grouped, forms.values()), forms)
 
 
 def _distinct(tree: Tree, node: Distinct, outer: Forms) -> Done:

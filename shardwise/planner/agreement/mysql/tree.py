@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Final
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Join, Keep, Node, Sort, SortKey
+from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Item, Join, Keep, Node, Sort, SortKey
 from shardwise.plan.sql.render import Renderer
 from shardwise.plan.tree import bare, column, columns_in, free_columns, walk
 from shardwise.planner.agreement.forms import Done, Forms, NotAgreed
 from shardwise.planner.agreement.known import Agreed, Disagreement
+from shardwise.planner.agreement.make import call, case, integer
 from shardwise.planner.agreement.mysql.writer import MySQLWriter
 from shardwise.planner.agreement.servers.tree import ServerTree
-from shardwise.planner.agreement.types import TEXT
+from shardwise.planner.agreement.types import TEXT, Type
 from shardwise.planner.agreement.writer import Writer
+
+_SHORT_BYTES: Final = 250
+"""Four bytes are sorted by for a character, and 1,024 in all."""
 
 
 class MySQLTree(ServerTree):
@@ -40,6 +45,17 @@ class MySQLTree(ServerTree):
             each.kind in ("inner", "cross", "semi", "anti") for each in walk(node) if isinstance(each, Join)
         )
         return key._replace(expr=value, nulls_first=not key.descending if is_filled else key.nulls_first)
+
+    def more_keys(self, keys: Sequence[tuple[Item, Type]]) -> list[Item]:
+        """A hash of a long text: where MariaDB groups by sorting, it tells texts apart by their beginning
+        alone."""
+        made = []
+        for key, type_ in keys:
+            if type_ is TEXT:
+                is_long = exp.GT(this=call("LENGTH", key.expr.copy()), expression=integer(_SHORT_BYTES))
+                hashed = case((is_long, call("SHA2", key.expr.copy(), integer(256))))
+                made.append(Item(f"{key.name}:hash", hashed))
+        return made
 
     def check_filter(self, node: Filter, below: Done) -> None:
         """HAVING knows keys that are columns."""
