@@ -160,6 +160,8 @@ def test_text_is_compared_by_its_bytes(world: World, text: str) -> None:
         "SELECT substring(s, 1, 2), count(*) FROM t GROUP BY 1",
         "SELECT b, bool_and(b), bool_or(b), min(b), max(b) FROM t GROUP BY b",
         "SELECT k FROM t WHERE day IS NULL OR seen IS NULL",
+        "SELECT count(*) FROM t q JOIN t p ON q.k = p.k AND q.n = p.n WHERE q.n IS NOT DISTINCT FROM p.n",
+        "SELECT count(*) FROM t q JOIN t p ON q.k = p.k WHERE q.n IS NOT DISTINCT FROM p.n AND q.n = p.n",
         "SELECT 'a' AS c FROM t WHERE k < 9 UNION SELECT 'A' FROM t WHERE k > 9",
         "SELECT DISTINCT CASE WHEN n > 3 THEN 'a' ELSE 'A ' END FROM t",
         "SELECT min(CASE WHEN b THEN 'a' ELSE 'B' END), max(CASE WHEN b THEN 'a' ELSE 'B' END) FROM t",

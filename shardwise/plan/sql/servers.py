@@ -312,8 +312,13 @@ class MySQLPrinter(Printer):
         return f"({self.text(shown)} IS NULL) {'DESC' if nulls_first else 'ASC'}, {text}"
 
     def _null_safe(self, node: exp.Expr) -> str:
+        """Of two columns not as a condition that an index serves: `a = b AND a <=> b` is then true of NULLs
+        (MariaDB 10.11)."""
         equal = f"({self.text(node.this)} <=> {self.text(node.args['expression'])})"
-        return equal if isinstance(node, exp.NullSafeEQ) else f"(NOT {equal})"
+        if isinstance(node, exp.NullSafeNEQ):
+            return f"(NOT {equal})"
+        is_of_one = any(side.find(exp.Column) is None for side in (node.this, node.args["expression"]))
+        return equal if is_of_one else f"({equal} IS TRUE)"
 
 
 class PostgresPrinter(Printer):
