@@ -109,6 +109,10 @@ def test_what_one_postgres_refuses_is_an_error_here_too(world: PostgresWorld, sq
         ("SELECT |/ 25", "dsqrt"),
         ("SELECT @ -5", "abs"),
         ("DELETE FROM t", "reads only"),
+        (
+            'SELECT 1 FROM (SELECT id AS "Name" FROM t) q WHERE EXISTS (SELECT 1 FROM p WHERE p.z = "Name")',
+            "letter case",
+        ),
         ("SELECT * FROM pg_class", "no table"),
     ],
 )

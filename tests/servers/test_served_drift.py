@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from shardwise.catalog import parse
 from shardwise.errors import OperationalError, Reason
+from shardwise.session.cluster import Cluster
+from tests.servers import postgres
 from tests.servers.served import served
 
 _ROWS = [(i, f"n{i}", i) for i in range(9)]
@@ -74,3 +79,24 @@ def test_members_of_a_type_of_the_databases_own() -> None:
     with served("postgres", {"t": (columns, rows)}, before=before, declared=declared) as world:
         for sql in ("SELECT m, count(*) FROM t GROUP BY m ORDER BY m", "SELECT id, m FROM t ORDER BY id"):
             assert world.found(sql) == world.expected(sql)
+
+
+def test_databases_that_order_texts_otherwise() -> None:
+    """One by bytes, one by a language: the first rows of each are not the first of all."""
+    server = postgres()
+    names = [
+        server.database(
+            'CREATE TABLE t (id bigint, name text, own text COLLATE "C")', options=f"TEMPLATE template0 {o}"
+        )
+        for o in ("", "LOCALE_PROVIDER icu ICU_LOCALE 'en'")
+    ]
+    sources = "".join(f"CREATE SOURCE s{n} URL '{server.url(name)}';" for n, name in enumerate(names))
+    catalog = parse(
+        f"CREATE CATALOG c DIALECT postgres; {sources} CREATE SHARDING k USING MOD 2 AS m ON s{{m}};"
+        'ATTACH TABLE t (id BIGINT, name TEXT, own TEXT COLLATE "C") SHARD BY k (id);'
+    )
+    with Cluster(catalog, Path.cwd(), lambda _: server.password, {}) as cluster, cluster.connect() as con:
+        with pytest.raises(OperationalError, match="orders texts by") as raised:
+            con.execute("SELECT name FROM t ORDER BY name").fetchall()
+        assert raised.value.reason == Reason.SCHEMA_DRIFT
+        assert con.execute("SELECT own, count(*) FROM t GROUP BY own ORDER BY own").fetchall() == []

@@ -141,6 +141,13 @@ class MySQL:
     def kind(self, type_text: str) -> str:
         return kind_of(type_text)
 
+    def is_unordered(self, kind: str) -> bool:
+        """Its columns all have a collation."""
+        return False
+
+    def order_of(self, connection: SourceConnection) -> str:
+        return ""
+
     def is_collated_as(self, found: str, declared: str) -> bool:
         return not declared or declared.strip('"') == found.strip('"')
 

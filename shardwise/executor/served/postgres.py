@@ -46,6 +46,12 @@ _BARE: Final = frozenset({"bigint", "integer", "smallint", "int8", "int4", "int2
 """Types whose texts stand in an array without quotes."""
 
 
+_ORDER: Final = (
+    "SELECT concat_ws(' ', d.datcollate, d.datctype, j ->> 'daticulocale', j ->> 'datlocale') "
+    "FROM pg_database AS d, to_jsonb(d) AS j WHERE d.datname = current_database()"
+)
+
+
 @lru_cache(maxsize=4096)
 def kind_of(type_text: str) -> str:
     """`Product.kind`."""
@@ -124,6 +130,14 @@ class Postgres:
     def is_declared_as(self, found: str, declared: str) -> bool:
         """A type of the database's own has a name there, and its members are told: shards are compared."""
         return found == declared or (found.startswith("ENUM(") and not declared.startswith("ENUM("))
+
+    def is_unordered(self, kind: str) -> bool:
+        return base_of(kind) in _TEXTS and " COLLATE " not in kind
+
+    def order_of(self, connection: SourceConnection) -> str:
+        connection.execute(_ORDER, {})
+        ((found,),) = connection.fetchmany(2)
+        return str(found)
 
     def is_collated_as(self, found: str, declared: str) -> bool:
         """A collation under which equal texts may differ must be declared: plans rest on it."""

@@ -76,6 +76,12 @@ class Product(Protocol):
     def is_declared_as(self, found: str, declared: str) -> bool:
         """Whether a column of one kind will do for what the catalog says; both without collation."""
 
+    def is_unordered(self, kind: str) -> bool:
+        """Whether a column of that kind holds texts that its database orders as it does by default."""
+
+    def order_of(self, connection: SourceConnection) -> str:
+        """How the database orders such texts."""
+
     def is_collated_as(self, found: str, declared: str) -> bool:
         """Whether a column's collation is what the catalog says; of either "" where nothing is said."""
 

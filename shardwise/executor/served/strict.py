@@ -36,6 +36,8 @@ class AlikeTables:
         self._lock = threading.Lock()
         self._first: dict[tuple[str, str], _Seen] = {}
         self._changes = 0
+        self._order: tuple[str, str] | None = None
+        """The order of texts whose columns say none, and a shard's name that has it."""
 
     def check(self, lease: Lease, connection: SourceConnection, request: Request) -> dict[str, Gap]:
         """What the request's tables lack and may; raises for a column that is missing, or unlike."""
@@ -58,6 +60,10 @@ class AlikeTables:
                     name: (type_, self._product.kind(type_)) for name, type_ in found.items()
                 }
             gap = self._compare(columns, request.shard, expected)
+            kinds = (columns[name][1] for c in expected.columns if (name := c.name.casefold()) in columns)
+            if known.order is None and any(map(self._product.is_unordered, kinds)):
+                known.order = self._product.order_of(connection)
+                self._check_order(known.order, request.shard)
             if gap == Gap():
                 known.good.add(expected)
             else:
@@ -97,6 +103,17 @@ class AlikeTables:
         theirs, _, found = kind.partition(" COLLATE ")
         return self._product.is_collated_as(found, collation) and self._product.is_declared_as(theirs, ours)
 
+    def _check_order(self, order: str, shard: str) -> None:
+        with self._lock:
+            first, where = self._order = self._order or (order, shard)
+        if order != first:
+            raise OperationalError(
+                f'the database of shard "{shard}" orders texts by {order}, that of "{where}" by {first}',
+                reason=Reason.SCHEMA_DRIFT,
+                shard=shard,
+                hint="Columns that have a collation of their own are ordered alike everywhere",
+            )
+
     def _check_first(self, expected: Expected, column: str, seen: _Seen) -> None:
         key = (expected.of, column.casefold())
         with self._lock:
@@ -122,6 +139,7 @@ class _Known:
         self.version: object = None
         self.tables: dict[str, dict[str, tuple[str, str]]] = {}
         self.good: set[Expected] = set()
+        self.order: str | None = None
 
     def at(self, version: object) -> None:
         if version != self.version:

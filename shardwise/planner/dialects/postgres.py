@@ -120,6 +120,7 @@ def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
     tree = expanded(ast.copy(), catalog, trees, relation_of)
     _check_system_columns(tree, catalog)
     _check_rows(tree, catalog)
+    _check_cases(tree, catalog)
     with_determined(tree, catalog)
     _name_columns(tree)
     for node in list(tree.walk()):
@@ -212,6 +213,30 @@ def _check_rows(tree: exp.Expr, catalog: Catalog) -> None:
                     hint=f"Select its columns, or row_to_json({name.name})",
                     position=position_of(name),
                 )
+
+
+def _check_cases(tree: exp.Expr, catalog: Catalog) -> None:
+    """`"Name"` is not the column `name`, though nothing else in sight is called so but an outer query's."""
+    for name in tree.find_all(exp.Column):
+        if name.table or name.name == name.name.lower():
+            continue
+        select = name.find_ancestor(exp.Select)
+        while select is not None:
+            if _is_misspelled(name.name, select, catalog):
+                raise Unplannable(
+                    f'"{name.name}" differs from a column of that block in letter case alone',
+                    hint="Write the table that it is of before it",
+                    position=position_of(name),
+                )
+            select = select.find_ancestor(exp.Select)
+
+
+def _is_misspelled(name: str, select: exp.Select, catalog: Catalog) -> bool:
+    if name in {item.alias for item in select.expressions if isinstance(item, exp.Alias)}:
+        return False
+    found = [relation_of(s, catalog) for s in sources(select) if isinstance(s, exp.Table)]
+    columns = {c.name for table in found if isinstance(table, Table) for c in table.columns or ()}
+    return name not in columns and name.lower() in {column.lower() for column in columns}
 
 
 def _is_declared(name: exp.Column, tree: exp.Expr, catalog: Catalog) -> bool:

@@ -75,6 +75,9 @@ def _found(ast: exp.Expr, catalog: Catalog) -> Iterator[str]:
         what = _of_node(node)
         if what is not None:
             yield what
+    names = {name.name for name in ast.find_all(exp.Identifier)}
+    if len({name.lower() for name in names}) < len(names):
+        yield "two names that differ in letter case alone"
     for select in ast.find_all(exp.Select):
         yield from _of_select(select, catalog)
     for operation in ast.find_all(exp.SetOperation):
@@ -94,6 +97,8 @@ def _of_node(node: exp.Expr) -> str | None:
         return "a table function"
     if isinstance(node, exp.Limit | exp.Offset) and not _is_number(node.expression):
         return "a computed LIMIT"
+    if isinstance(node, exp.Tuple) and isinstance(node.parent, exp.Select | exp.Alias | exp.Distinct):
+        return "a row as a value"
     if isinstance(node, exp.Is) and node.args.get("negate"):
         return "IS NOT NULL of a row"
     if isinstance(node, exp.Between) and node.args.get("symmetric"):
@@ -103,6 +108,8 @@ def _of_node(node: exp.Expr) -> str | None:
 
 def _of_call(call: exp.Anonymous) -> str | None:
     name, above = call.name.lower(), call.parent
+    if name == "row" and not isinstance(above, _COMPARISONS):
+        return "a row as a value"
     while isinstance(above, exp.Filter | exp.WithinGroup):
         above = above.parent
     if isinstance(above, exp.Window) and name in WINDOWS:

@@ -63,6 +63,7 @@ _TYPES: Final = words(
 )
 """Types that may stand before their literal: DATE '2024-01-01'."""
 
+_NAME_BYTES_MAX: Final = 63
 _FIELDS: Final = words("year month day hour minute second")
 _CLOCKS: Final = {
     TokenType.CURRENT_TIMESTAMP: "timestamptz",
@@ -438,7 +439,7 @@ def restored(tree: exp.Expr) -> exp.Expr:
         if isinstance(name, str):
             name = name.removesuffix(MARK)
             is_plain = isinstance(named, exp.Identifier) and not named.args.get("quoted")
-            named.set("this", name.lower() if is_plain else name)
+            named.set("this", _cut(name.lower() if is_plain else name))
     tables = {table.alias_or_name.lower() for table in tree.find_all(exp.Table)}
     for node in list(tree.walk()):
         if isinstance(node, exp.Anonymous) and node.name.lower() in _QUANTIFIERS:
@@ -459,6 +460,11 @@ def restored(tree: exp.Expr) -> exp.Expr:
 
 
 _QUANTIFIERS: Final[dict[str, type[exp.Expr]]] = {"all": exp.All, "any": exp.Any, "some": exp.Any}
+
+
+def _cut(name: str) -> str:
+    """A name's first 63 bytes: PostgreSQL takes no notice of the others."""
+    return name if len(name) < 16 else name.encode()[:_NAME_BYTES_MAX].decode(errors="ignore")
 
 
 def _put(tree: exp.Expr, old: exp.Expr, new: exp.Expr) -> exp.Expr:

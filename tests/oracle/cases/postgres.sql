@@ -329,3 +329,92 @@ SELECT max(v) - min(v), sum(v) FROM u
 SELECT t_id, sum(w), avg(w), count(*) FROM u GROUP BY t_id ORDER BY t_id
 SELECT u.id, sum(t.price), avg(t.qty), max(t.name) FROM u JOIN t ON t.id = u.t_id GROUP BY u.id ORDER BY u.id
 SELECT a.name, sum(b.v) FROM t a LEFT JOIN u b ON b.t_id = a.id GROUP BY a.name HAVING sum(b.v) IS NOT NULL ORDER BY 1
+-- Types and names that pass through the merge
+SELECT min(code), max(code), min(code || 'x') FROM t
+SELECT DISTINCT coalesce(code, 'abcdef') FROM t
+SELECT k, min(code), max(clock), min(tz::timestamptz(0)), max(at::timestamp(0)) FROM t GROUP BY k ORDER BY k
+SELECT k, to_tsvector('english', coalesce(max(name), 'x')) FROM t GROUP BY k ORDER BY k
+SELECT DISTINCT price::money FROM t ORDER BY 1
+SELECT DISTINCT name::name FROM t ORDER BY 1
+SELECT DISTINCT B'101'::bit(3), B'10'::varbit, id::bit(8) FROM t WHERE id < 5 ORDER BY 3
+SELECT DISTINCT interval '1 day'::interval, iv::interval day FROM t ORDER BY 2
+SELECT DISTINCT name::varchar(1) FROM t ORDER BY 1
+SELECT DISTINCT code::char(2) FROM t ORDER BY 1
+SELECT DISTINCT qty::numeric(30,1) FROM t WHERE qty <> 'NaN' ORDER BY 1
+SELECT max(name::varchar(1)), min(name::"char") FROM t
+SELECT max(price::money), sum(price::money) FROM t
+SELECT max(u::text), max(raw::text), max(addr), min(addr) FROM t
+SELECT max(tags), min(nums), max(array[id, k]) FROM t
+SELECT k, array_agg(DISTINCT b), max(array[name]) FROM t GROUP BY k ORDER BY k
+SELECT DISTINCT ROW(k, b) FROM t
+SELECT k, (SELECT ROW(1, 'a')) FROM t WHERE id < 4 ORDER BY 1
+SELECT jsonb_build_object('a', max(j ->> 'a'), 'n', count(*)) FROM t
+SELECT point(k, id), box(point(1,2), point(3,4)) FROM t WHERE id < 3 ORDER BY t.id
+SELECT DISTINCT span FROM t ORDER BY 1
+SELECT k, sum(f), avg(r), min(f), max(r) FROM t WHERE f < 100 GROUP BY k ORDER BY k
+SELECT DISTINCT f::text, r::text FROM t ORDER BY 1, 2
+SELECT DISTINCT iv::text, tz::text, at::text FROM t ORDER BY 1, 2, 3
+SELECT q.x FROM (SELECT name AS x FROM t UNION SELECT title FROM t) q ORDER BY x COLLATE "C"
+SELECT x || 'b' FROM (SELECT 'a' AS x FROM t WHERE id < 4) q
+SELECT count(*) FROM t WHERE name = ANY (ARRAY(SELECT name FROM p))
+SELECT id FROM t WHERE id = (SELECT max(t_id) FROM u WHERE t_id < 50)
+SELECT t.id FROM t WHERE (SELECT count(*) FROM u WHERE u.t_id = t.id AND u.note = t.name) > 0 ORDER BY 1
+SELECT id, (SELECT x FROM w WHERE w.name = t.name ORDER BY x NULLS LAST LIMIT 1) FROM t ORDER BY id
+SELECT t.k, q.c FROM (SELECT DISTINCT k FROM t) t LEFT JOIN (SELECT id, count(*) c FROM u GROUP BY id) q ON q.id = t.k ORDER BY 1, 2
+SELECT x.email, count(*) FROM (SELECT email COLLATE "C" AS email FROM t) x GROUP BY x.email ORDER BY 1
+SELECT count(*) FROM (SELECT email COLLATE "C" FROM t UNION SELECT email COLLATE "C" FROM t) x
+SELECT count(*) FROM t a JOIN t b ON a.email COLLATE "C" = b.email
+SELECT a.id, b.id FROM t a LEFT JOIN t b ON a.code = b.code AND a.id = b.id + 1 ORDER BY 1, 2
+SELECT count(*) FROM p a JOIN p b ON a.name = b.name
+SELECT a.name, count(*) FROM p a JOIN p b USING (name) GROUP BY a.name ORDER BY 1
+SELECT p.name, count(*), sum(z) FROM p GROUP BY p.name HAVING p.name > 'a' ORDER BY 1
+SELECT name, z, row_number() OVER (PARTITION BY name ORDER BY z NULLS FIRST, name) FROM p ORDER BY 1, 2, 3
+SELECT count(*) FROM t WHERE id % 3 = 0 GROUP BY k HAVING sum(id) > 20 ORDER BY 1
+SELECT sum(CASE WHEN b THEN price END), sum(k)::text || 'x', avg(k)::int, count(*) * 2, -sum(k) FROM t
+SELECT k, count(*) FILTER (WHERE name ~ '^a'), max(price) FILTER (WHERE b) FROM t GROUP BY ROLLUP (k) ORDER BY k
+SELECT coalesce(sum(k), 0) + coalesce(sum(s), 0), sum(k + s), sum(k * 1.5), sum(k / 2) FROM t
+SELECT sum(length(name)), avg(length(name)), sum(extract(day FROM d)), sum(d - date '2024-01-01') FROM t
+SELECT sum(id::smallint), avg(id::real), avg(f::real), sum(k::float4) FROM t WHERE f < 100
+SELECT avg(coalesce(k, 0)), sum(nullif(k, 3)), sum(abs(k)), sum(greatest(k, 2)) FROM t
+SELECT sum(v), avg(v), var_pop(v), stddev(v) FROM u
+SELECT count(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.t_id = t.id AND u.v IS NOT NULL)
+SELECT id FROM t WHERE k IS NOT NULL AND name IS NOT NULL AND NOT (k IS NULL) ORDER BY id
+SELECT t.id, u.v FROM t LEFT JOIN u ON u.t_id = t.id WHERE u.v IS NOT NULL ORDER BY 1, 2
+SELECT t.id FROM t LEFT JOIN u ON u.t_id = t.id WHERE u.t_id IS NULL ORDER BY 1
+SELECT t_id FROM u WHERE t_id IS NOT NULL AND t_id > 70 ORDER BY 1
+SELECT id FROM t WHERE id IS NOT NULL AND id = 3
+SELECT name FROM p WHERE NOT (name IS NULL) AND z IS NOT NULL ORDER BY 1
+SELECT id FROM t WHERE (id IS NULL) IS NOT TRUE AND id < 5 ORDER BY id
+SELECT id FROM t WHERE id BETWEEN '3' AND '5' ORDER BY id
+SELECT id FROM t WHERE id >= 58.5 ORDER BY id
+SELECT id FROM t WHERE id IN ('3', '4') ORDER BY id
+SELECT id FROM t WHERE id = 3::bigint OR id = '4'::int OR id = 5.0::numeric ORDER BY id
+SELECT id FROM t WHERE id = -(-3)
+SELECT name FROM p WHERE name = 'a' || ''
+SELECT name FROM p WHERE name = E'\u00e9'
+SELECT name FROM p WHERE name = U&'\00e9'
+SELECT name FROM p WHERE name = CAST('a' AS text) OR name = 'b'::varchar
+SELECT name FROM p WHERE name IN ('a', NULL) ORDER BY 1
+SELECT name FROM p WHERE name BETWEEN 'a' AND 'b' ORDER BY 1
+SELECT name FROM p WHERE (name, z) IN (('a', 1), ('b', 2)) ORDER BY 1
+SELECT note FROM u WHERE t_id = 5 OR t_id = 6 AND v > 1 ORDER BY 1
+SELECT max(id) FROM t WHERE id IN (SELECT id FROM t WHERE name = 'a')
+SELECT id, name FROM t WHERE name = (SELECT min(name) FROM p) ORDER BY id
+WITH a AS (SELECT k, sum(id) s FROM t GROUP BY k), b AS (SELECT max(s) m FROM a) SELECT a.k FROM a, b WHERE a.s = b.m
+WITH x AS (SELECT id, random() AS r FROM t) SELECT count(*) FROM x a JOIN x b ON a.id = b.id AND a.r = b.r
+SELECT count(DISTINCT r) > 30 FROM (SELECT random() AS r FROM t) q
+SELECT count(*) FROM t WHERE at > now() - interval '100 years' AND extract(year FROM current_date) > 2000
+SELECT DISTINCT ON (b) b, id, name FROM t ORDER BY b, name DESC NULLS LAST, id
+SELECT b, string_agg(x, ',' ORDER BY x) FROM (SELECT DISTINCT b, name AS x FROM t) q GROUP BY b ORDER BY b
+SELECT k, percentile_disc(ARRAY[0.5, 1]) WITHIN GROUP (ORDER BY name) FROM t GROUP BY k ORDER BY k
+SELECT lag(name) OVER (ORDER BY id), sum(count(*)) OVER (), count(*) FROM t GROUP BY id, name ORDER BY id LIMIT 5
+SELECT array_agg(x ORDER BY x) FROM (SELECT unnest(tags) AS x FROM t) q
+SELECT t.id FROM t, u WHERE t.id = u.t_id AND u.v = (SELECT max(v) FROM u u2 WHERE u2.t_id = t.id) ORDER BY 1
+SELECT '2024-01-31'::date + k FROM t WHERE id < 9 ORDER BY id
+SELECT "t"."name" AS "Some Name With Spaces And A Very Long Name That Exceeds Sixty Three Bytes Limit" FROM t ORDER BY id LIMIT 2
+SELECT id AS "a", id + 1 AS "A", id + 2 AS "a b" FROM t ORDER BY "A" LIMIT 2
+SELECT q."A" + q.a FROM (SELECT id AS a, k AS "A" FROM t) q ORDER BY 1
+SELECT count(*) FROM t WHERE iv > interval '1 hour' AND iv < '50 days'
+SELECT max(iv), sum(iv) FILTER (WHERE iv > '0'), avg(iv) FROM t
+SELECT t.id, t.name, count(u.v) FROM t LEFT JOIN u ON u.t_id = t.id GROUP BY t.id ORDER BY t.id
+SELECT id, name || 'x', count(*) FROM t GROUP BY id HAVING max(k) > 1 OR name = 'a' ORDER BY name, id
