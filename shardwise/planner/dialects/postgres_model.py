@@ -97,7 +97,8 @@ def _of_node(node: exp.Expr) -> str | None:
         return "a table function"
     if isinstance(node, exp.Limit | exp.Offset) and not _is_number(node.expression):
         return "a computed LIMIT"
-    if isinstance(node, exp.Tuple) and isinstance(node.parent, exp.Select | exp.Alias | exp.Distinct):
+    is_value = isinstance(node.parent, exp.Select | exp.Alias | exp.Distinct) and node.arg_key != "on"
+    if isinstance(node, exp.Tuple) and is_value:
         return "a row as a value"
     if isinstance(node, exp.Is) and node.args.get("negate"):
         return "IS NOT NULL of a row"
