@@ -96,7 +96,8 @@ def test_databases_that_order_texts_otherwise() -> None:
         'ATTACH TABLE t (id BIGINT, name TEXT, own TEXT COLLATE "C") SHARD BY k (id);'
     )
     with Cluster(catalog, Path.cwd(), lambda _: server.password, {}) as cluster, cluster.connect() as con:
-        with pytest.raises(OperationalError, match="orders texts by") as raised:
-            con.execute("SELECT name FROM t ORDER BY name").fetchall()
-        assert raised.value.reason == Reason.SCHEMA_DRIFT
+        for _ in range(2):
+            with pytest.raises(OperationalError, match="orders texts by") as raised:
+                con.execute("SELECT name FROM t ORDER BY name").fetchall()
+            assert raised.value.reason == Reason.SCHEMA_DRIFT
         assert con.execute("SELECT own, count(*) FROM t GROUP BY own ORDER BY own").fetchall() == []

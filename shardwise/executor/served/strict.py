@@ -62,8 +62,9 @@ class AlikeTables:
             gap = self._compare(columns, request.shard, expected)
             kinds = (columns[name][1] for c in expected.columns if (name := c.name.casefold()) in columns)
             if known.order is None and any(map(self._product.is_unordered, kinds)):
-                known.order = self._product.order_of(connection)
-                self._check_order(known.order, request.shard)
+                order = self._product.order_of(connection)
+                self._check_order(order, request.shard)
+                known.order = order
             if gap == Gap():
                 known.good.add(expected)
             else:
