@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -65,6 +66,11 @@ class Connection:
         self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
         self.local_tables = LocalTables()
 
+    def reading(self, sql: str, params: object) -> AbstractContextManager[str]:
+        """The text as the planner reads it, of the connection's paramstyle."""
+        is_postgres = self.cluster.declared.dialect == "postgres"
+        return reading(self.paramstyle, sql, params, has_operators=is_postgres)
+
     def cursor(self) -> Cursor:
         """A new cursor."""
         self.check_open()
@@ -81,7 +87,7 @@ class Connection:
 
         `mode` is empty or names what EXPLAIN takes in parentheses: "analyze", "route", "steps", "shards".
         """
-        with reading(self.paramstyle, sql, params) as text:
+        with self.reading(sql, params) as text:
             cursor = self.cursor().run(explain.of(text, mode), params, options)
         names = [column.name for column in cursor.description or ()]
         return Explanation(columns=tuple(names), rows=tuple(cursor.fetchall()))

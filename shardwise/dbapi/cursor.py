@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.dbapi import html, statements, writers
 from shardwise.dbapi.files import new_file
-from shardwise.dbapi.paramstyle import reading
 from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, data_frame, need, progress_of
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
@@ -67,7 +66,7 @@ class Cursor:
         """
         self._check_open()
         self._discard()
-        with reading(self.connection.paramstyle, _text(sql), params) as text:
+        with self.connection.reading(_text(sql), params) as text:
             return self.run(statements.parse(text), params, options)
 
     def run(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from shardwise.dbapi import statements
 from shardwise.dbapi.cursor import Cursor
-from shardwise.dbapi.paramstyle import reading
 from shardwise.dbapi.statements.base import Answer, Parameters
 from shardwise.dbapi.statements.query import Query
 from shardwise.errors import NotSupportedError
@@ -33,7 +32,7 @@ class Each:
         The first column is the member, then come the statement's own. ORDER BY, LIMIT, aggregates and windows
         are each member's: `SELECT count(*) FROM notes` gives a row for each, also for those without notes.
         """
-        with reading(self.connection.paramstyle, sql, params) as text:
+        with self.connection.reading(sql, params) as text:
             if not isinstance(statements.parse(text), Query):
                 raise NotSupportedError(
                     "each() takes queries", hint="Execute other statements on the connection itself"

@@ -49,12 +49,15 @@ class _Change(NamedTuple):
 
 
 @contextmanager
-def reading(style: ParamStyle, sql: str, params: object) -> Iterator[str]:
-    """The text with `?` or `:name` for parameters; positions of errors inside are those of `sql`."""
+def reading(style: ParamStyle, sql: str, params: object, *, has_operators: bool = False) -> Iterator[str]:
+    """The text with `?` or `:name` for parameters; positions of errors inside are those of `sql`.
+
+    `has_operators`: a `?` is an operator of the query dialect, as PostgreSQL's of jsonb.
+    """
     if params is None or style in ("qmark", "named"):
         yield sql
         return
-    text = translated(sql)
+    text = translated(sql, has_operators=has_operators)
     try:
         yield text.sql
     except Error as error:
@@ -81,12 +84,12 @@ class Translated:
 
 
 @lru_cache(maxsize=256)
-def translated(sql: str) -> Translated:
+def translated(sql: str, *, has_operators: bool = False) -> Translated:
     """The text as one of style qmark (or named). Raises ProgrammingError for other `%`."""
     parts: list[str] = []
     changes: list[_Change] = []
     old = length = 0
-    for start, end, new in _replacements(sql):
+    for start, end, new in _replacements(sql, has_operators=has_operators):
         parts += (sql[old:start], new)
         length += start - old + len(new)
         old = end
@@ -96,12 +99,12 @@ def translated(sql: str) -> Translated:
     return Translated("".join(parts), sql, tuple(changes))
 
 
-def _replacements(sql: str) -> Iterator[tuple[int, int, str]]:
+def _replacements(sql: str, *, has_operators: bool) -> Iterator[tuple[int, int, str]]:
     for found in _TOKENS.finditer(sql):
         start, end = found.span()
         if found["quoted"] is not None or found["comment"] is not None:
             yield from _inside(sql, start, end, is_comment=found["comment"] is not None)
-        elif found["qmark"] is not None:
+        elif found["qmark"] is not None and not has_operators:
             raise _wrong(sql, start, "? is no parameter in this paramstyle", "Write %s")
         elif found["mark"] is not None:
             yield start, end, _mark(sql, found)

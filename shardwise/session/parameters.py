@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from shardwise.errors import DataError, ProgrammingError, Reason
+from shardwise.planner.dialects.postgres_reading import without_operators
 from shardwise.planner.tokens import parameters
 
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -49,7 +50,8 @@ def for_server(sql: str, params: Parameters, *, dialect: str) -> tuple[str, Mapp
     """Parameters as the dialect's own generator writes them: `:p1` of MySQL, `%(p1)s` of PostgreSQL."""
     if not params:
         return sql, {}
-    tokens = list(parameters(sqlglot.Dialect.get_or_raise(dialect).tokenize(sql)))
+    written = sqlglot.Dialect.get_or_raise(dialect).tokenize(sql)
+    tokens = list(parameters(without_operators(written) if dialect == "postgres" else written))
     parts: list[str] = []
     at = 0
     for before, mark, name in zip([None, *tokens], tokens, tokens[1:], strict=False):
@@ -59,9 +61,9 @@ def for_server(sql: str, params: Parameters, *, dialect: str) -> tuple[str, Mapp
         )
         if not is_one or mark.start < at:
             continue
-        written = exp.Placeholder(this=f"p{name.text}" if name.text.isdigit() else name.text).sql(dialect)
+        marker = exp.Placeholder(this=f"p{name.text}" if name.text.isdigit() else name.text).sql(dialect)
         is_list = before is not None and before.token_type is TokenType.IN
-        parts += (sql[at : mark.start], f"({written})" if is_list else written)
+        parts += (sql[at : mark.start], f"({marker})" if is_list else marker)
         at = mark.start + 1 if name.start == mark.start else name.end + 1
     values = params if isinstance(params, Mapping) else {f"p{i + 1}": v for i, v in enumerate(params)}
     return "".join([*parts, sql[at:]]), _named(values)

@@ -91,6 +91,16 @@ def trees(sql: str) -> list[exp.Expr]:
     return [restored(tree) for tree in dialect.parser().parse(tokens, sql) if tree is not None]
 
 
+def without_operators(tokens: list[Token]) -> list[Token]:
+    """The tokens without each `?` that is an operator of jsonb, and no parameter."""
+    kept: list[Token] = []
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        is_operator = before is not None and before.token_type in _ENDS_OPERAND
+        if token.token_type is not TokenType.PLACEHOLDER or not is_operator:
+            kept.append(token)
+    return kept
+
+
 class _Mending:
     """One text's tokens while they are rewritten."""
 
