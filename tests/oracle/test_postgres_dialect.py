@@ -60,7 +60,7 @@ def test_answers_as_one_postgres_does(world: PostgresWorld, sql: str) -> None:
         ("SELECT id FROM t WHERE k > %s ORDER BY id LIMIT %s", (1, 3)),
         ("SELECT name, z FROM p WHERE name = %s", ("a",)),
         ("SELECT id FROM t WHERE tags @> %s ORDER BY id", (["x"],)),
-        ("SELECT id FROM t WHERE name LIKE %s AND jsonb_exists(j, %s)", ("a%", "a")),
+        ("SELECT id FROM t WHERE name LIKE %s AND j ? 'a' AND j ? %s", ("a%", "b")),
     ],
 )
 def test_parameters(world: PostgresWorld, sql: str, params: Any) -> None:
@@ -109,6 +109,10 @@ def test_what_one_postgres_refuses_is_an_error_here_too(world: PostgresWorld, sq
         ("SELECT |/ 25", "dsqrt"),
         ("SELECT @ -5", "abs"),
         ("DELETE FROM t", "reads only"),
+        (
+            'SELECT 1 FROM (SELECT id AS "Name" FROM t) q WHERE EXISTS (SELECT 1 FROM p WHERE p.z = "Name")',
+            "letter case",
+        ),
         ("SELECT * FROM pg_class", "no table"),
     ],
 )
