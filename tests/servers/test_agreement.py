@@ -158,6 +158,10 @@ def test_text_is_compared_by_its_bytes(world: World, text: str) -> None:
         "SELECT n, sum(d * n), sum(CASE WHEN b THEN d ELSE 0 END) FROM t GROUP BY n HAVING sum(d) > 100",
         "SELECT extract(month FROM seen), year(day), count(*) FROM t GROUP BY 1, 2",
         "SELECT substring(s, 1, 2), count(*) FROM t GROUP BY 1",
+        "SELECT CAST(b AS INTEGER), sum(CAST(b AS INTEGER)) FROM t WHERE CAST(b AS BIGINT) < 5 GROUP BY 1",
+        "SELECT s = '😀', count(*), max(CASE WHEN s > 'b' THEN s ELSE '😀' END) FROM t GROUP BY 1",
+        'SELECT "a " FROM (SELECT max(k) AS "a ", min(s) AS "😀" FROM t GROUP BY s) AS "😁"',
+        f"SELECT {'c' * 70} FROM (SELECT max(k) AS {'c' * 70}, min(k) AS {'c' * 69} FROM t GROUP BY s)",
         "SELECT b, bool_and(b), bool_or(b), min(b), max(b) FROM t GROUP BY b",
         "SELECT k FROM t WHERE day IS NULL OR seen IS NULL",
         "SELECT count(*) FROM t q JOIN t p ON q.k = p.k AND q.n = p.n WHERE q.n IS NOT DISTINCT FROM p.n",
@@ -269,3 +273,77 @@ def test_what_is_no_value_is_an_error(loose: Any, sql: str, words: str) -> None:
 def test_a_date_of_zeros_is_not_null(loose: Any) -> None:
     assert loose.execute("SELECT k FROM t WHERE day IS NULL").fetchall() == []
     assert loose.execute("SELECT count(*) FROM t WHERE day >= DATE '2025-01-01'").fetchall() == [(2,)]
+
+
+# -- years --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def years() -> Iterator[World]:
+    """To MariaDB a YEAR is 5 if it is 2005."""
+    made = World.__new__(World)
+    rows = [
+        (1, 2005, 5),
+        (2, 1999, 99),
+        (3, 2000, 0),
+        (4, None, 5),
+        (5, 1970, 70),
+        (6, 0, 0),
+        (7, 2005, 2005),
+    ]
+    made.server = mariadb(0)
+    os.environ[PASSWORD] = made.server.password
+    database = made.server.database("CREATE TABLE t (k BIGINT, y YEAR, n BIGINT, KEY y (y))")
+    made.databases = [database]
+    made.server.insert(database, "t", rows)
+    made.catalog = parse(
+        "CREATE CATALOG c DIALECT duckdb;"
+        f"CREATE SOURCE s URL '{made.server.url(database)}' PASSWORD ENV '{PASSWORD}';"
+        "ATTACH TABLE t (k BIGINT, y SMALLINT, n BIGINT) ON s;"
+    )
+    made.cluster = shardwise.open(made.catalog)
+    made.con = made.cluster.connect()
+    made.duck = duckdb.connect()
+    made.duck.execute("CREATE TABLE t (k BIGINT, y SMALLINT, n BIGINT)")
+    made.duck.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        *(
+            "y = 5",
+            "y IN (5, 99)",
+            "y > 5",
+            "y <> 5",
+            "y BETWEEN 0 AND 69",
+            "y = n",
+            "y = n AND n = 5",
+            "y = 0",
+        ),
+        *(
+            "CAST(y AS BIGINT) > 5",
+            "nullif(y, 5) IS NULL",
+            "y IS DISTINCT FROM 5",
+            "y > 4.5",
+            "y IN (2005, 1)",
+        ),
+    ],
+)
+def test_a_year_is_a_number_of_four_digits(years: World, condition: str) -> None:
+    years.answers_alike(f"SELECT k, y FROM t WHERE {condition}")
+    years.answers_alike(f"SELECT {condition}, count(*) FROM t GROUP BY 1")
+
+
+def test_years_are_joined_as_numbers(years: World) -> None:
+    years.answers_alike("SELECT o.k, t.k FROM t AS o JOIN t ON o.y = t.n AND t.n = 5")
+    years.answers_alike("SELECT o.k, t.k FROM t AS o LEFT JOIN t ON o.y = t.n AND o.y > 5")
+
+
+def test_a_year_is_found_by_its_index(years: World) -> None:
+    years.answers_alike("SELECT k FROM t WHERE y = ?", 5)
+    years.answers_alike("SELECT k FROM t WHERE y >= ?", 99)
+    request = years.sent("SELECT k FROM t WHERE y = 2005")
+    assert "[y]" in explained(years, request), request.sql

@@ -290,6 +290,11 @@ class MySQLPrinter(Printer):
     _no_limit = " LIMIT 18446744073709551615"
 
     def name(self, name: str) -> str:
+        """MariaDB has no names of characters beyond 16 bits, of more than 64, or with a blank at the end:
+        those are of columns that a fragment makes, and may be called otherwise."""
+        if len(name) > _NAME_MAX or name[-1:].isspace() or (not name.isascii() and max(name) > "\uffff"):
+            plain = "".join(c if c <= "\uffff" else "?" for c in name[:48])
+            name = f"{plain}~{crc32(name.encode()):08x}"
         return "`" + name.replace("`", "``") + "`"
 
     def string(self, value: str) -> str:
@@ -342,6 +347,7 @@ class PostgresPrinter(Printer):
 
 
 _NAME_BYTES_MAX: Final = 63
+_NAME_MAX: Final = 64
 _POSTGRES_WIDE: Final = frozenset(("UBIGINT", "UINT64", "HUGEINT", "INT128", "UHUGEINT", "UINT128"))
 _POSTGRES_TYPES: Final = {
     Family.DECIMAL: "numeric",

@@ -113,6 +113,10 @@ class Writer(ABC):
     def as_double(self, number: exp.Expr) -> exp.Expr:
         """A whole number as a DOUBLE."""
 
+    def as_whole(self, truth: exp.Expr) -> exp.Expr:
+        """A truth as 0 or 1."""
+        return truth
+
     def given(self, name: str, type_: Type) -> exp.Expr:
         """A parameter that is canonical as it is given."""
         return exp.Placeholder(this=name)
@@ -515,7 +519,7 @@ def _cast(writer: Writer, expr: exp.Expr) -> Value:
         return one, target
     is_exact = target.low <= type_.low and type_.high <= target.high
     if target.family is Family.INT and type_.family in (Family.INT, Family.BOOL) and is_exact:
-        return one, target
+        return (writer.as_whole(one) if type_ is BOOL else one), target
     if target == type_:
         return one, target
     if target.family is Family.TIMESTAMP and type_.family is Family.DATE:

@@ -56,8 +56,8 @@ def _fits(type_: str, plain: str, wanted: str) -> bool:
     if wanted in _WHOLE and word in _BYTES:
         low, high = _range(_BYTES[word], is_signed="unsigned" not in plain)
         return _WHOLE[wanted][0] <= low and high <= _WHOLE[wanted][1]
-    if wanted in _WHOLE and word == "year":
-        return _WHOLE[wanted][1] >= 2155
+    if wanted in ("SMALLINT", "USMALLINT") and word == "year":  # which is compared with care
+        return True
     if wanted == "BOOLEAN":
         return type_.lower().startswith(("tinyint(1)", "bit(1)"))
     if (ours := _DECIMAL.fullmatch(wanted)) and (theirs := _DECIMAL.match(plain.upper())):

@@ -23,6 +23,7 @@ _TYPES: Final = {
     Family.DATE: "DATE",
     Family.TIMESTAMP: "DATETIME(6)",
 }
+_MAY_BE_YEARS: Final = ("SMALLINT", "USMALLINT")
 _SUMMED_MAX: Final = 1e290
 """Of numbers below it no table has so many that their sum leaves the range, where MariaDB's becomes 0."""
 
@@ -34,7 +35,10 @@ class MySQLWriter(ServerWriter):
         return collated(exp.Convert(this=column), _BY_CODE_POINT)
 
     def read(self, column: exp.Expr, form: Form) -> exp.Expr:
-        """A TINYINT(1) or BIT(1) may hold what is no truth."""
+        """A TINYINT(1) or BIT(1) may hold what is no truth. A YEAR, which the catalog has as a SMALLINT,
+        would take 5 for 2005."""
+        if self.may_match(form):
+            return exp.Add(this=column, expression=integer(0))
         if form.raw is None or form.type is not BOOL:
             return super().read(column, form)
         message = f'column "{form.raw.column}" of table "{form.raw.table}" holds what is no BOOLEAN: '
@@ -43,6 +47,10 @@ class MySQLWriter(ServerWriter):
             (exp.Not(this=is_truth), self.failing(column.copy(), message)),
             default=exp.Add(this=column.copy(), expression=integer(0)),
         )
+
+    def may_match(self, form: Form) -> bool:
+        """No YEAR is one of the numbers that are taken for another."""
+        return form.raw is not None and form.type is not None and form.type.name in _MAY_BE_YEARS
 
     def typed(self, value: exp.Expr, type_: Type) -> exp.Expr:
         if type_.family is Family.TEXT:

@@ -56,6 +56,9 @@ class PostgresWriter(ServerWriter):
         is_double = isinstance(found, exp.Placeholder) and isinstance(found.meta.get(BOUND), float)
         return exp.Cast(this=found, to=exp.Var(this=_TYPES[Family.DOUBLE])) if is_double else found
 
+    def as_whole(self, truth: exp.Expr) -> exp.Expr:
+        return exp.Cast(this=truth, to=exp.Var(this="integer"))
+
     def failing(self, number: exp.Expr, message: str) -> exp.Expr:
         """A cast of what is no number, and is none before there is one."""
         text = call("concat", string(f"shardwise: {message}"), number)

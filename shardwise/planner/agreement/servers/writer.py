@@ -70,6 +70,11 @@ class ServerWriter(Writer):
     def may_be_like(self, column: exp.Column, pattern: str, where: exp.Expr) -> exp.Expr | None:
         """As `may_equal`, of a pattern."""
 
+    def may_match(self, form: Form) -> bool:
+        """Whether a column of numbers, which is read as an expression, is also to be compared as it is, for
+        an index: that misses nothing that is equal, but may find more."""
+        return False
+
     def read(self, column: exp.Expr, form: Form) -> exp.Expr:
         assert form.type is not None
         return self.text(column) if form.raw is not None and form.type.family is Family.TEXT else column
