@@ -41,7 +41,7 @@ def _loose(writer: ServerWriter, expr: exp.Expr) -> exp.Expr | None:
     if isinstance(expr, exp.EQ):
         sides = expr.this, expr.args["expression"]
         fixed = [writer.constant(side) is not None for side in sides]
-        if any(_is_matched(writer, side) for side in sides):
+        if any(_matched(writer, side) is not None for side in sides):
             return _as_they_are(writer, *sides)
         if fixed[0] == fixed[1]:
             return None
@@ -50,9 +50,10 @@ def _loose(writer: ServerWriter, expr: exp.Expr) -> exp.Expr | None:
     if isinstance(expr, exp.In) and expr.expressions and expr.args.get("query") is None:
         column = _text_column(writer, expr.this)
         is_fixed = all(writer.constant(each) is not None for each in expr.expressions)
-        if is_fixed and _is_matched(writer, expr.this):
+        number = _matched(writer, expr.this) if is_fixed else None
+        if number is not None:
             constants = [writer.beside(each, writer.value(expr.this)[1], "=") for each in expr.expressions]
-            return exp.In(this=writer.column(bare(expr.this)), expressions=constants)
+            return exp.In(this=number, expressions=constants)
         return writer.may_equal(column, expr.expressions) if column is not None and is_fixed else None
     if isinstance(expr, exp.Like) and not expr.args.get("negate"):
         column = _text_column(writer, expr.this)
@@ -63,20 +64,18 @@ def _loose(writer: ServerWriter, expr: exp.Expr) -> exp.Expr | None:
     return None
 
 
-def _is_matched(writer: ServerWriter, expr: exp.Expr) -> bool:
+def _matched(writer: ServerWriter, expr: exp.Expr) -> exp.Column | None:
+    """The column that `expr` is, if it is to be compared as it is, too."""
     expr = bare(expr)
     form = writer.form_of(expr) if isinstance(expr, exp.Column) else None
-    return form is not None and writer.may_match(form)
+    is_matched = form is not None and writer.may_match(form)
+    return writer.column(expr) if is_matched and isinstance(expr, exp.Column) else None
 
 
-def _as_they_are(writer: ServerWriter, *sides: exp.Expr) -> exp.Expr:
+def _as_they_are(writer: ServerWriter, left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """Two sides that are equal, columns as they are."""
-    left, right, _ = writer.pair(*sides, "=")
-    written = [
-        writer.column(bare(side)) if _is_matched(writer, side) else found
-        for side, found in zip(sides, (left, right), strict=True)
-    ]
-    return exp.EQ(this=written[0], expression=written[1])
+    one, other, _ = writer.pair(left, right, "=")
+    return exp.EQ(this=_matched(writer, left) or one, expression=_matched(writer, right) or other)
 
 
 def _text_column(writer: ServerWriter, expr: exp.Expr) -> exp.Column | None:
