@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from shardwise.errors import DataError, Error, InternalError, ShardUnavailable
 from shardwise.executor import duck
 from shardwise.executor.describing import AnyDescriber
-from shardwise.executor.guard import Guard
+from shardwise.executor.guard import Guard, PartGuard
 from shardwise.executor.merge import MergeEngine, Merging
 from shardwise.executor.pools import Limits, SourcePool, Workers
 from shardwise.executor.reading import Empty, Reader
@@ -180,7 +180,7 @@ class _Statement:
         types: Any
         try:
             schema, types = describer.stream(fragment, passes=passes)
-        except ShardUnavailable:  # where a server describes it
+        except (ShardUnavailable, DataError):  # where a server describes it, with the statement's values
             raise
         except Error as error:
             raise InternalError(f"fragment {fragment.name} cannot be described: {error.message}") from error
@@ -230,14 +230,16 @@ def _run_first(
             thread.join()
         guard.check()
         for first in run.first:
-            run.bind(first.name, found[first.name].bound)
-            measured.append(found[first.name].statistics)
+            bound, statistics = found[first.name]
+            run.bind(first.name, bound)
+            if statistics is not None:
+                measured.append(statistics)
     return tuple(measured)
 
 
 class _Ran(NamedTuple):
     bound: Bound
-    statistics: FirstStats
+    statistics: FirstStats | None
 
 
 def _ran(
@@ -247,17 +249,34 @@ def _ran(
     locals: Mapping[str, Any],  # noqa: A002
     guard: Guard,
 ) -> _Ran:
-    """One subquery's rows."""
-    with execute(first.plan.start(), environment, options, locals=locals, outer=guard) as result:
-        limit = 1 if first.is_scalar else first.rows_max
-        rows: list[tuple[Any, ...]] = []
-        while limit is None or len(rows) <= limit:
-            more = result.fetchmany(4096 if limit is None else min(4096, limit + 1 - len(rows)))
-            rows += more
-            if not more:
-                break
-        if first.is_scalar and len(rows) > 1:
-            raise DataError(MORE_THAN_ONE_ROW, sqlstate="21000")
-        types = tuple(type_ for _, type_ in result.columns)
-        kept = None if limit is not None and len(rows) > limit else rows
-        return _Ran(Bound(types, kept), FirstStats(first.name, result.plan, result.stats))
+    """One subquery's rows; None for them where they are too many, or their error may be nobody's."""
+    own = PartGuard(guard) if first.is_lazy else guard
+    bound, statistics = Bound((), None), None
+    try:
+        with execute(first.plan.start(), environment, options, locals=locals, outer=own) as result:
+            try:
+                bound = _bound(first, result)
+            finally:
+                statistics = FirstStats(first.name, result.plan, result.stats)
+    except DataError:
+        if not first.is_lazy:
+            raise
+        guard.check()  # the engine raises it again where a row asks for the value
+    finally:
+        if own is not guard:
+            own.done()
+    return _Ran(bound, statistics)
+
+
+def _bound(first: First, result: Result) -> Bound:
+    limit = 1 if first.is_scalar else first.rows_max
+    rows: list[tuple[Any, ...]] = []
+    while limit is None or len(rows) <= limit:
+        more = result.fetchmany(4096 if limit is None else min(4096, limit + 1 - len(rows)))
+        rows += more
+        if not more:
+            break
+    if first.is_scalar and len(rows) > 1:
+        raise DataError(MORE_THAN_ONE_ROW, sqlstate="21000")
+    types = tuple(type_ for _, type_ in result.columns)
+    return Bound(types, None if limit is not None and len(rows) > limit else rows)

@@ -216,13 +216,15 @@ class First:
     """A subquery that runs before the rest; its rows are bound under `name`.
 
     `rows_max`: with more rows than this, bind None instead ("too many to send as keys").
-    `is_scalar`: more than one row is the dialect's error.
+    `is_scalar`: more than one row is the dialect's error. `is_lazy`: an error of its rows is the statement's
+    only where its value is asked for; bind None then, and the engine will see.
     """
 
     name: str
     plan: Plan
     is_scalar: bool
     rows_max: int | None = None
+    is_lazy: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,13 @@ from shardwise.plan.run import Bound
 
 
 class EarlyValues(Protocol):
-    """Of one query dialect. `type_text` is a type as `Bound.types` has it."""
+    """Of one query dialect. `type_text` is a type as `Bound.types` has it.
+
+    `are_lazy`: a subquery's error is the statement's only where a row asks for its value. One that fails when
+    it runs first is then left to the engine.
+    """
+
+    are_lazy: bool
 
     def travels(self, bound: Bound) -> bool:
         """Whether the first column's values are the same after they were Python objects."""
@@ -33,6 +39,8 @@ class EarlyValues(Protocol):
 
 class DuckDBValues:
     """A month is no thirty days, nanoseconds are cut, and an infinite date is 9999-12-31."""
+
+    are_lazy = False
 
     def travels(self, bound: Bound) -> bool:
         if re.search(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[", bound.types[0], re.IGNORECASE):
@@ -57,6 +65,8 @@ class ServerValues:
 
     A date that the driver has no object for, such as 0000-00-00 or infinity, does not travel.
     """
+
+    are_lazy = True
 
     def __init__(self, dialect: str, excluded: frozenset[str]) -> None:
         self._dialect = dialect

@@ -278,6 +278,7 @@ class _Making:
             plan=self.plan(early.plan, names),
             is_scalar=early.use == "scalar",
             rows_max=early.rows_max,
+            is_lazy=query_dialect(self.catalog.dialect).early.are_lazy,
         )
 
 

@@ -75,8 +75,8 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
         use, plan = _use(part)
         if plan is None or not any(plan is w for w in waiting):
             return part
-        if use == "in" and len(plan.outputs) != 1:
-            return part
+        if use != "exists" and len(plan.outputs) != 1:
+            return part  # a row
         early = ctx.firsts.add(use, plan if use != "exists" else _one_row(plan))
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from shardwise.errors import Error, NotSupportedError, Unplannable
+from shardwise.errors import DataError, Error, NotSupportedError, Unplannable
 from shardwise.planner.dialects.postgres_words import AGGREGATES, SCALARS, SETS, WINDOWS
 from tests.oracle.compare import matching, same
 from tests.oracle.postgres_world import PostgresWorld
@@ -119,6 +119,14 @@ def test_what_one_postgres_refuses_is_an_error_here_too(world: PostgresWorld, sq
 def test_what_is_refused_says_so_in_our_words(world: PostgresWorld, sql: str, said: str) -> None:
     with world.cluster.connect() as con, pytest.raises(Error, match=said):
         con.execute(sql)
+
+
+def test_a_value_that_a_type_has_not_is_an_error_of_data(world: PostgresWorld) -> None:
+    con = world.cluster.connect(paramstyle="format")
+    sql = "SELECT count(*) FROM t WHERE u = %s"
+    con.execute(sql, ("6ba7b810-9dad-11d1-80b4-00c04fd430c8",))  # its columns are known then
+    with pytest.raises(DataError, match="invalid input syntax for type uuid"):
+        con.execute(sql, ("nope",)).fetchall()
 
 
 @pytest.mark.parametrize("name", ["ctid", "t.xmin", "tableoid"])

@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 from psycopg.adapt import Transformer
 from psycopg.pq import Format
 
+from shardwise.errors import DataError
+
 _DIGITS_MAX = 38
 
 
@@ -25,7 +27,10 @@ def as_python(cells: pa.Array, base: str, time_zone: str) -> Sequence[Any]:
     load = _loader(base)
     if load is None:
         return values
-    made = [None if value is None else load(value.encode()) for value in values]
+    try:
+        made = [None if value is None else load(value.encode()) for value in values]
+    except psycopg.DataError as error:  # a moment that Python has no object for
+        raise DataError(str(error), hint="Cast it to text", sqlstate="22008") from error
     if base in ("timestamptz", "timestamp with time zone"):
         zone = UTC if time_zone == "UTC" else ZoneInfo(time_zone)  # as psycopg has them
         made = [None if value is None else value.astimezone(zone) for value in made]

@@ -256,10 +256,29 @@ def _of_set_operation(operation: exp.SetOperation, ast: exp.Expr) -> Iterator[st
     if operation.args.get("by_name"):
         yield "BY NAME"
     if _is_outermost(operation, ast):
+        if _takes_types(operation):
+            yield "a text in quotes or NULL that takes the type of another arm"
         return
     for arm in arms(operation):
         if isinstance(arm, exp.Select) and any(is_unknown(item) for item in arm.expressions):
             yield "a text in quotes in a set operation in a subquery"
+
+
+def _takes_types(operation: exp.SetOperation) -> bool:
+    """Whether a column is of no type in one arm and maybe of one in another.
+
+    What a fragment gives is of a type: the arm would be a text, or NULL a text, before it meets the other.
+    """
+    found = list(arms(operation))
+    unknown = [
+        {at for at, item in enumerate(arm.expressions) if is_unknown(item)}
+        for arm in found
+        if isinstance(arm, exp.Select)
+    ]
+    if len(unknown) == len(found) and all(places == unknown[0] for places in unknown):
+        return False
+    reading = [arm for arm in found if isinstance(arm, exp.Select) and arm.args.get("from_") is not None]
+    return any(is_unknown(item) for arm in reading for item in arm.expressions)
 
 
 def _is_outermost(operation: exp.Expr, ast: exp.Expr) -> bool:
