@@ -347,3 +347,59 @@ def test_a_year_is_found_by_its_index(years: World) -> None:
     years.answers_alike("SELECT k FROM t WHERE y >= ?", 99)
     request = years.sent("SELECT k FROM t WHERE y = 2005")
     assert "[y]" in explained(years, request), request.sql
+
+
+# -- values that PostgreSQL's types hold, and the catalog's do not ---------------------------
+
+
+@pytest.fixture(scope="module")
+def wide() -> Iterator[Any]:
+    server = postgres()
+    os.environ[PASSWORD] = server.password
+    database = server.database(
+        "CREATE TABLE t (k bigint, d numeric, e numeric(9,2), u smallint, n bigint)",
+        "CREATE INDEX ON t (u)",
+        "INSERT INTO t VALUES (1, 1.005, 'NaN', 300, -1), (2, 1.005, 1.5, -1, 4294967296),"
+        " (3, 2.5, 2.5, 5, 5), (4, 2.500, 0, 7, NULL), (5, NULL, NULL, NULL, 0)",
+    )
+    catalog = parse(
+        "CREATE CATALOG c DIALECT duckdb;"
+        f"CREATE SOURCE s URL '{server.url(database)}' PASSWORD ENV '{PASSWORD}';"
+        "ATTACH TABLE t (k BIGINT, d DECIMAL(9,2), e DECIMAL(9,2), u UTINYINT, n UINTEGER) ON s;"
+    )
+    with shardwise.open(catalog) as cluster, cluster.connect() as con:
+        yield con
+
+
+@pytest.mark.parametrize(
+    ("sql", "column"),
+    [
+        ("SELECT sum(d) FROM t", "d"),
+        ("SELECT sum(e) FROM t", "e"),
+        ("SELECT sum(d * 2) FROM t", "d"),
+        ("SELECT e - 1 FROM t WHERE k < 3", "e"),
+        ("SELECT sum(u) FROM t", "u"),
+        ("SELECT k FROM t WHERE u > 200", "u"),
+        ("SELECT CAST(u AS INTEGER), count(*) FROM t GROUP BY 1", "u"),
+        ("SELECT count(*) FROM t WHERE n % 3 = 0", "n"),
+    ],
+)
+def test_what_the_catalogs_type_has_not_is_an_error(wide: Any, sql: str, column: str) -> None:
+    with pytest.raises(shardwise.DataError, match=f'column "{column}" of table "t" holds what is no '):
+        wide.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        (
+            "SELECT sum(d), sum(e), sum(u), sum(n) FROM t WHERE k > 2",
+            [(Decimal("5.00"), Decimal("2.50"), 12, 5)],
+        ),
+        ("SELECT k FROM t WHERE u = 5", [(3,)]),
+        ("SELECT k FROM t WHERE u IN (5, 7) AND n IS NULL", [(4,)]),
+        ("SELECT k, d * 2 FROM t WHERE k = 4", [(4, Decimal("5.00"))]),
+    ],
+)
+def test_what_it_has_is_computed_with(wide: Any, sql: str, rows: list[Any]) -> None:
+    assert wide.execute(sql).fetchall() == rows

@@ -19,6 +19,7 @@ from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.binding import MYSQL, inlined
 from shardwise.executor.backends.mysql import tables
 from shardwise.executor.backends.mysql.bulk import BulkResult
+from shardwise.executor.backends.mysql.bulk.values import hint_of
 from shardwise.executor.backends.mysql.driver import AS_IT_COMES, DRIVERS_OWN, TEXT, Result, is_open, row
 from shardwise.executor.backends.mysql.errors import is_lost
 from shardwise.executor.backends.mysql.floats import Rewritten, exact
@@ -28,7 +29,7 @@ from shardwise.executor.backends.mysql.session import Session
 from shardwise.executor.backends.mysql.settings import Settings
 from shardwise.executor.backends.mysql.types import is_float, type_text
 from shardwise.executor.backends.mysql.values import decoder
-from shardwise.executor.cells import Decoder
+from shardwise.executor.cells import Decoder, MisfitError
 
 Rows = list[tuple[Any, ...]]
 _KNOWN_S = 60.0
@@ -87,7 +88,13 @@ class MySQLConnection:
 
     def fetchmany(self, count: int) -> Rows:
         rows = self._fetched(count)
-        return rows if self._decoder is None else self._decoder.python(rows)
+        if self._decoder is None:
+            return rows
+        try:
+            return self._decoder.python(rows)
+        except MisfitError as misfit:
+            misfit.hint = hint_of(misfit.hint)
+            raise
 
     def arrow(
         self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None

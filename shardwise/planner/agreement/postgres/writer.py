@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import ClassVar, Final
 
 from sqlglot import exp
@@ -12,7 +13,7 @@ from shardwise.plan.tree import bare
 from shardwise.planner.agreement.constants import Canonical
 from shardwise.planner.agreement.forms import Form
 from shardwise.planner.agreement.known import BOUND
-from shardwise.planner.agreement.make import call, case, collated, integer, string
+from shardwise.planner.agreement.make import both, call, case, collated, either, integer, string
 from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.types import BOOL, TEXT, Family, Type
 
@@ -25,6 +26,7 @@ _TYPES: Final = {
     Family.DATE: "date",
     Family.TIMESTAMP: "timestamp",
 }
+_HELD_WIDER: Final = ("TINYINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
 class PostgresWriter(ServerWriter):
@@ -34,7 +36,38 @@ class PostgresWriter(ServerWriter):
         return collated(column, '"C"')
 
     def read(self, column: exp.Expr, form: Form) -> exp.Expr:
+        """A whole number of a type that PostgreSQL has not may be out of its range."""
+        if form.raw is not None and form.type is not None and form.type.name in _HELD_WIDER:
+            low, high = integer(form.type.low), integer(form.type.high)
+            return self._checked(column, form, between(column, low, high))
         return super().read(unpadded(column) if is_padded(form) else column, form)
+
+    def may_match(self, form: Form) -> bool:
+        """Constants are in the range, or equal to nothing that is read."""
+        return form.raw is not None and form.type is not None and form.type.name in _HELD_WIDER
+
+    def computed(self, expr: exp.Expr, value: exp.Expr, type_: Type) -> exp.Expr:
+        """A `numeric` may hold NaN, and one without a precision more digits."""
+        form = self.form_of(expr) if isinstance(expr, exp.Column) else None
+        if form is None or form.raw is None or type_.family is not Family.DECIMAL:
+            return value
+        limit = exp.Literal.number(format(Decimal(type_.high).scaleb(-type_.scale), "f"))
+        has_digits = exp.LTE(this=call("scale", value.copy()), expression=integer(type_.scale))
+        has_none = exp.EQ(this=call("round", value.copy(), integer(type_.scale)), expression=value.copy())
+        fits = both(either(has_digits, has_none), between(value, exp.Neg(this=limit), limit.copy()))
+        return self._checked(value, form, fits)
+
+    def _checked(self, value: exp.Expr, form: Form, fits: exp.Expr) -> exp.Expr:
+        assert form.raw is not None
+        assert form.type is not None
+        message = (
+            f'column "{form.raw.column}" of table "{form.raw.table}" holds what is no {form.type.name}: '
+        )
+        failing = self.failing(value.copy(), message)
+        if form.type.family is Family.INT:
+            failing = exp.Cast(this=failing, to=exp.Var(this="integer"))
+        wrong = exp.Not(this=fits)
+        return case((wrong, failing), default=value.copy())
 
     def typed(self, value: exp.Expr, type_: Type) -> exp.Expr:
         found = super().typed(value, type_)
@@ -114,6 +147,10 @@ class PostgresWriter(ServerWriter):
             item = collated(item, '"C"')
         from_ = exp.From(this=exp.Table(this=members, alias=alias))
         return exp.Subquery(this=exp.Select(expressions=[item], from_=from_))
+
+
+def between(value: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    return both(exp.GTE(this=value.copy(), expression=low), exp.LTE(this=value.copy(), expression=high))
 
 
 def is_padded(form: Form) -> bool:

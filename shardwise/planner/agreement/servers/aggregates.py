@@ -64,6 +64,7 @@ def _sum(writer: ServerWriter, call: Call, expr: exp.Expr) -> Result:
         raise NotAgreed(expr, "adds these otherwise")
     of_sum = decimal(38, type_.scale, 38) if type_.family is Family.DECIMAL else _HUGE
     assert of_sum is not None
+    value = writer.computed(call.args[0], value, type_)
     return exp.Sum(this=_argument(writer, call, value)), of_sum
 
 

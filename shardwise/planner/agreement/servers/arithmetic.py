@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
 
+from shardwise.plan.tree import bare
 from shardwise.planner.agreement.forms import NotAgreed
 from shardwise.planner.agreement.make import call, case, integer
 from shardwise.planner.agreement.types import BIGINT, INTEGER, Family, Type, decimal
@@ -67,7 +68,7 @@ def _operand(writer: ServerWriter, expr: exp.Expr) -> Operand:
     found, type_ = writer.value(expr)
     if not type_.is_number:
         raise NotAgreed(expr, "computes with these otherwise")
-    return found, type_
+    return writer.computed(bare(expr), found, type_), type_
 
 
 def _computed(

@@ -70,6 +70,10 @@ class ServerWriter(Writer):
     def may_be_like(self, column: exp.Column, pattern: str, where: exp.Expr) -> exp.Expr | None:
         """As `may_equal`, of a pattern."""
 
+    def computed(self, expr: exp.Expr, value: exp.Expr, type_: Type) -> exp.Expr:
+        """A value whose own form the result of a computation no longer shows."""
+        return value
+
     def may_match(self, form: Form) -> bool:
         """Whether a column of numbers, which is read as an expression, is also to be compared as it is, for
         an index: that misses nothing that is equal, but may find more."""

@@ -61,7 +61,7 @@ def _named(name: str, convert: Convert) -> Convert:
         try:
             return convert(found)
         except Misfit as misfit:
-            misfit.hint = _HINTS.get(misfit.hint, misfit.hint)
+            misfit.hint = hint_of(misfit.hint)
             raise MisfitError(misfit, name) from None
 
     return named
@@ -72,6 +72,7 @@ _ZERO = "No other database has zero and partial dates: make them NULL in a view,
 _LONG = "Declare the column INTERVAL in the catalog, for a TIME may have 838 hours and a sign"
 _HINTS: Mapping[str | None, str] = {  # a server's, for a file's
     None: _HINT,
+    "Correct the value in the file, or the column's type in the catalog": _HINT,
     "A DATE is written 2026-01-05, or its column says EPOCH or JULIAN": _ZERO,
     "A TIMESTAMP is ISO text, or its column says EPOCH or JULIAN": _ZERO,
     "A TIME is written 10:30, 10:30:00 or 10:30:00.25": _LONG,
@@ -79,6 +80,11 @@ _HINTS: Mapping[str | None, str] = {  # a server's, for a file's
     "Declare the column TEXT in the file and store decimals as text": _HINT,
     "Declare the column TEXT in the file, or more decimals in the catalog": _HINT,
 }
+
+
+def hint_of(hint: str | None) -> str | None:
+    """What a server's user is told of a value that does not fit."""
+    return _HINTS.get(hint, hint)
 
 
 # -- in one go --------------------------------------------------------------------------------
