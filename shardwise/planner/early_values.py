@@ -83,11 +83,16 @@ class ServerValues:
         return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect=self._dialect, udt=True))
 
     def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
-        if self._dialect == "mysql":  # a list is written as its members
-            return exp.In(this=column, expressions=[keys])
         of_type = exp.DataType.build(f"{type_text}[]", dialect=self._dialect, udt=True)
         members = exp.Paren(this=exp.Cast(this=keys, to=of_type))
         return exp.EQ(this=column, expression=exp.Any(this=members))
+
+
+class MySQLValues(ServerValues):
+    """MySQL has no lists: one is written as its members."""
+
+    def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
+        return exp.In(this=column, expressions=[keys])
 
 
 _KINDS: Final[dict[Family, tuple[type, ...]]] = {
@@ -108,5 +113,5 @@ def _is_one_of(value: object, kinds: tuple[type, ...]) -> bool:
 
 
 DUCKDB_VALUES: Final = DuckDBValues()
-MYSQL_VALUES: Final = ServerValues("mysql", frozenset({"YEAR", "FLOAT"}))
+MYSQL_VALUES: Final = MySQLValues("mysql", frozenset({"YEAR", "FLOAT"}))
 POSTGRES_VALUES: Final = ServerValues("postgres", frozenset({"REAL", "FLOAT4", "MONEY"}))

@@ -54,6 +54,11 @@ Combine = Callable[[Sequence[exp.Expr], TypeOf], Combined | None]
 """How several aggregate calls are computed in parts, as `planner.aggregates.combine` says it."""
 
 
+def _no_value(call: exp.Expr, moment: Moment) -> exp.Expr | None:
+    """`fixed` has written them all out."""
+    return None
+
+
 def _never(_: exp.Expr) -> bool:
     return False
 
@@ -104,12 +109,12 @@ class Dialect:
     trees: Callable[..., list[exp.Expr]]
     check: Callable[[exp.Expr], None]
     fixed: Callable[[exp.Expr, Moment, Catalog], exp.Expr]
-    value_of: Callable[[exp.Expr, Moment], exp.Expr | None]
     unmodelled: Callable[[exp.Expr, Catalog], str | None]
     literal_of: Callable[[Any], exp.Expr | None]
     constants: Constants
     combine: Combine
     family: Callable[[str], Family]
+    value_of: Callable[[exp.Expr, Moment], exp.Expr | None] = _no_value
     has_marks: bool = False
     off: frozenset[str] = frozenset()
     is_alone: bool = False

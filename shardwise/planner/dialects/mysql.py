@@ -125,11 +125,6 @@ def _form(name: str, form: str, argument: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=f"{name}{MARK}{form}", expressions=[argument])
 
 
-def _no_value(call: exp.Expr, moment: Moment) -> exp.Expr | None:
-    """`fixed` has written them all out."""
-    return None
-
-
 # ------------------------------------------------------------------ columns
 
 
@@ -167,7 +162,6 @@ MYSQL = Dialect(
     trees=trees,
     check=check,
     fixed=fixed,
-    value_of=_no_value,
     unmodelled=unmodelled,
     literal_of=literal_of,
     constants=MySQLConstants(),

@@ -23,6 +23,7 @@ from sqlglot import exp
 from shardwise.catalog.types import Family, type_family
 from shardwise.plan.sql.own_mysql import HOLE, MARK, mysql_text
 from shardwise.planner.aggregates import Combined
+from shardwise.planner.dialects.parts import Pool, combined
 from shardwise.planner.families import TypeOf
 
 _SAME = (exp.Sum, exp.Min, exp.Max)
@@ -36,39 +37,11 @@ _NUMBERS = (Family.INT, Family.DECIMAL, Family.FLOAT)
 
 def combine(calls: Sequence[exp.Expr], type_of: TypeOf | None = None) -> Combined | None:
     """All of a query level's aggregate calls together; None if one of them has no parts."""
-    pool = _Pool()
-    finals = []
-    for call in calls:
-        final = _split(call, pool, type_of)
-        if final is None:
-            return None
-        finals.append(final)
-    return Combined(
-        partials=tuple(pool.partials.values()),
-        keys=tuple(pool.keys.values()),
-        count=None,
-        expand=False,
-        finals=tuple(finals),
-    )
+    pool = Pool(mysql_text)
+    return combined(calls, pool, lambda call: _split(call, pool, type_of))
 
 
-class _Pool:
-    """Partials and keys under their names, equal ones shared."""
-
-    def __init__(self) -> None:
-        self.partials: dict[str, tuple[str, exp.Expr]] = {}
-        self.keys: dict[str, tuple[str, exp.Expr]] = {}
-
-    def partial(self, expr: exp.Expr) -> exp.Column:
-        name, _ = self.partials.setdefault(mysql_text(expr), (f"p{len(self.partials)}", expr.copy()))
-        return exp.column(name)
-
-    def key(self, expr: exp.Expr) -> exp.Column:
-        name, _ = self.keys.setdefault(mysql_text(expr), (f"k{len(self.keys)}", expr.copy()))
-        return exp.column(name)
-
-
-def _split(call: exp.Expr, pool: _Pool, type_of: TypeOf | None) -> exp.Expr | None:
+def _split(call: exp.Expr, pool: Pool, type_of: TypeOf | None) -> exp.Expr | None:
     if isinstance(call, exp.GroupConcat):
         return _concatenation(call, pool)
     if isinstance(call, exp.Anonymous):
@@ -107,7 +80,7 @@ def _is_number(expr: exp.Expr, type_of: TypeOf | None) -> bool:
     return True
 
 
-def _distinct(call: exp.Expr, pool: _Pool, type_of: TypeOf | None) -> exp.Expr | None:
+def _distinct(call: exp.Expr, pool: Pool, type_of: TypeOf | None) -> exp.Expr | None:
     values = call.this.expressions
     if isinstance(call, exp.Min | exp.Max) and len(values) == 1:
         return type(call)(this=pool.partial(type(call)(this=values[0].copy())))
@@ -119,7 +92,7 @@ def _distinct(call: exp.Expr, pool: _Pool, type_of: TypeOf | None) -> exp.Expr |
     return type(call)(this=exp.Distinct(expressions=[pool.key(value) for value in values]))
 
 
-def _concatenation(call: exp.GroupConcat, pool: _Pool) -> exp.Expr | None:
+def _concatenation(call: exp.GroupConcat, pool: Pool) -> exp.Expr | None:
     """Without an order of its own; or of DISTINCT values in an order of these."""
     separator = call.args.get("separator")
     kept = {"separator": separator.copy()} if separator is not None else {}

@@ -289,17 +289,11 @@ def _is_no_position(key: exp.Expr) -> bool:
     return isinstance(key, exp.Null | exp.Boolean) or (isinstance(key, exp.Literal) and key.is_string)
 
 
-def _no_value(call: exp.Expr, moment: Moment) -> exp.Expr | None:
-    """`fixed` has written them all out."""
-    return None
-
-
 POSTGRES = Dialect(
     name="postgres",
     trees=trees,
     check=check,
     fixed=fixed,
-    value_of=_no_value,
     unmodelled=unmodelled,
     literal_of=literal_of,
     constants=PostgresConstants(),

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from shardwise.planner.aggregates import Combined
+from shardwise.planner.dialects.parts import Pool, combined
 from shardwise.planner.dialects.postgres_types import NUMBERS, WHOLE, type_of_expr
 from shardwise.planner.families import TypeOf
 
@@ -41,39 +42,11 @@ _NAMES: dict[type[exp.Expr], str] = {
 
 def combine(calls: Sequence[exp.Expr], type_of: TypeOf) -> Combined | None:
     """All of a query level's aggregate calls together; None if one of them has no parts."""
-    pool = _Pool()
-    finals = []
-    for call in calls:
-        final = _split(call, pool, type_of)
-        if final is None:
-            return None
-        finals.append(final)
-    return Combined(
-        partials=tuple(pool.partials.values()),
-        keys=tuple(pool.keys.values()),
-        count=None,
-        expand=False,
-        finals=tuple(finals),
-    )
+    pool = Pool(lambda expr: expr.sql("postgres"))
+    return combined(calls, pool, lambda call: _split(call, pool, type_of))
 
 
-class _Pool:
-    """Partials and keys under their names, equal ones shared."""
-
-    def __init__(self) -> None:
-        self.partials: dict[str, tuple[str, exp.Expr]] = {}
-        self.keys: dict[str, tuple[str, exp.Expr]] = {}
-
-    def partial(self, expr: exp.Expr) -> exp.Column:
-        name, _ = self.partials.setdefault(expr.sql("postgres"), (f"p{len(self.partials)}", expr))
-        return exp.column(name)
-
-    def key(self, expr: exp.Expr) -> exp.Column:
-        name, _ = self.keys.setdefault(expr.sql("postgres"), (f"k{len(self.keys)}", expr))
-        return exp.column(name)
-
-
-def _split(call: exp.Expr, pool: _Pool, type_of: TypeOf) -> exp.Expr | None:
+def _split(call: exp.Expr, pool: Pool, type_of: TypeOf) -> exp.Expr | None:
     condition = None
     inner = call
     if isinstance(inner, exp.Filter):
@@ -155,7 +128,7 @@ def _variance(argument: exp.Expr, part: Part, *, sample: bool) -> exp.Expr:
 
 
 def _distinct(
-    name: str, call: exp.Expr, distinct: exp.Distinct, condition: exp.Expr | None, pool: _Pool
+    name: str, call: exp.Expr, distinct: exp.Distinct, condition: exp.Expr | None, pool: Pool
 ) -> exp.Expr | None:
     values = distinct.expressions
     if len(values) != 1 or condition is not None or name not in _DISTINCT:

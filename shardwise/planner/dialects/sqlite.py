@@ -18,6 +18,7 @@ from shardwise.planner.dialects.sqlite_model import is_plain, relation_of, unmod
 from shardwise.planner.dialects.sqlite_reading import trees
 from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.dialects.sqlite_with import put_in_order
+from shardwise.planner.dialects.views import expanded, is_with_item
 from shardwise.planner.positions import position_of
 
 _STATE: Final = frozenset({"last_insert_rowid", "changes", "total_changes"})
@@ -79,7 +80,7 @@ def _check_call(call: exp.Anonymous) -> None:
 def fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:
     """A copy with the statement's moment written out, so that all shards and the merge have the same, and
     with views in the place of their names."""
-    tree = _expanded(ast.copy(), catalog, ())
+    tree = expanded(ast.copy(), catalog, trees, _readable_relation)
     put_in_order(tree)
     _check_rowids(tree, catalog)
     if isinstance(tree, exp.Values):
@@ -136,9 +137,9 @@ def _is_declared(name: exp.Column, tree: exp.Expr, catalog: Catalog) -> bool:
     tables = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
     if qualifier:
         tables = [t for t in tables if (t.alias or t.name).lower() == qualifier]
-        if not tables or any(_is_with_item(t) for t in tables):
+        if not tables or any(is_with_item(t) for t in tables):
             return True  # of a subquery, which has no row numbers
-    found = [relation_of(t, catalog) for t in tables if not _is_with_item(t)]
+    found = [relation_of(t, catalog) for t in tables if not is_with_item(t)]
     if any(isinstance(t, Table) and wanted in {c.name.lower() for c in t.columns or ()} for t in found):
         return True
     items = (*tree.find_all(exp.Alias), *tree.find_all(exp.TableAlias))
@@ -167,68 +168,14 @@ def _fix_clock(call: exp.Anonymous, moment: Moment) -> None:
     call.set("expressions", [*args[:at], exp.Literal.string(instant), *args[at + 1 :]])
 
 
-def _expanded(tree: exp.Expr, catalog: Catalog, within: tuple[str, ...]) -> exp.Expr:
-    for table in list(tree.find_all(exp.Table)):
-        if not isinstance(table.this, exp.Identifier):
-            continue
-        view = relation_of(table, catalog)
-        if not isinstance(view, View) or _is_with_item(table):
-            continue
-        if view.schema:
-            raise Unplannable(
-                f'the view "{view.full_name}" is in a schema, which the sqlite dialect does not read',
-                hint="Write its query in its place, or declare it outside a schema",
-            )
-        name = view.name.lower()
-        if name in within:
-            raise Unplannable(f'the view "{view.name}" reads itself')
-        (query,) = trees(view.sql)
-        query = _expanded(query, catalog, (*within, name))
-        _check_capture(table, query, view.name)
-        if view.columns:
-            columns = [exp.to_identifier(column, quoted=True) for column in view.columns]
-            alias = exp.TableAlias(this=exp.to_identifier(view.name, quoted=True), columns=columns)
-            query = exp.select("*").from_(exp.Table(this=exp.to_identifier(view.name, quoted=True)))
-            query.set("with_", exp.With(expressions=[exp.CTE(this=trees(view.sql)[0], alias=alias)]))
-        item = exp.Subquery(
-            this=query, alias=table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+def _readable_relation(table: exp.Table, catalog: Catalog) -> Table | View | None:
+    found = relation_of(table, catalog)
+    if isinstance(found, View) and found.schema and not is_with_item(table):
+        raise Unplannable(
+            f'the view "{found.full_name}" is in a schema, which the sqlite dialect does not read',
+            hint="Write its query in its place, or declare it outside a schema",
         )
-        for key in ("joins", "laterals"):
-            if table.args.get(key):
-                item.set(key, table.args[key])
-        table.replace(item)
-    return tree
-
-
-def _with_items(node: exp.Expr) -> set[str]:
-    """The names of all WITH items around a node."""
-    names: set[str] = set()
-    at: exp.Expr | None = node
-    while at is not None:
-        with_ = at if isinstance(at, exp.With) else at.args.get("with_")
-        if with_ is not None:
-            names |= {cte.alias.lower() for cte in with_.expressions}
-        at = at.parent
-    return names
-
-
-def _is_with_item(table: exp.Table) -> bool:
-    return not table.db and table.name.lower() in _with_items(table)
-
-
-def _check_capture(table: exp.Table, query: exp.Expr, name: str) -> None:
-    around = _with_items(table)
-    for inner in query.find_all(exp.Table):
-        if inner.name.lower() in around:
-            raise Unplannable(
-                f'the view "{name}" reads "{inner.name}", which is a WITH item here',
-                hint="Give the WITH item another name",
-            )
-
-
-def _no_value(call: exp.Expr, moment: Moment) -> exp.Expr | None:
-    """`fixed` has written them all out."""
-    return None
+    return found
 
 
 SQLITE = Dialect(
@@ -236,7 +183,6 @@ SQLITE = Dialect(
     trees=trees,
     check=check,
     fixed=fixed,
-    value_of=_no_value,
     unmodelled=unmodelled,
     literal_of=literal_of,
     constants=SQLiteConstants(),

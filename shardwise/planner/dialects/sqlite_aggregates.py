@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from shardwise.planner.aggregates import Combined
+from shardwise.planner.dialects.parts import Pool, combined
 from shardwise.planner.families import TypeOf
 
 _SAME = (exp.Sum, exp.Min, exp.Max)
@@ -25,39 +26,11 @@ _SAME = (exp.Sum, exp.Min, exp.Max)
 
 def combine(calls: Sequence[exp.Expr], type_of: TypeOf | None = None) -> Combined | None:
     """All of a query level's aggregate calls together; None if one of them has no parts."""
-    pool = _Pool()
-    finals = []
-    for call in calls:
-        final = _split(call, pool)
-        if final is None:
-            return None
-        finals.append(final)
-    return Combined(
-        partials=tuple(pool.partials.values()),
-        keys=tuple(pool.keys.values()),
-        count=None,
-        expand=False,
-        finals=tuple(finals),
-    )
+    pool = Pool(lambda expr: expr.sql("sqlite"))
+    return combined(calls, pool, lambda call: _split(call, pool))
 
 
-class _Pool:
-    """Partials and keys under their names, equal ones shared."""
-
-    def __init__(self) -> None:
-        self.partials: dict[str, tuple[str, exp.Expr]] = {}
-        self.keys: dict[str, tuple[str, exp.Expr]] = {}
-
-    def partial(self, expr: exp.Expr) -> exp.Column:
-        name, _ = self.partials.setdefault(expr.sql("sqlite"), (f"p{len(self.partials)}", expr))
-        return exp.column(name)
-
-    def key(self, expr: exp.Expr) -> exp.Column:
-        name, _ = self.keys.setdefault(expr.sql("sqlite"), (f"k{len(self.keys)}", expr))
-        return exp.column(name)
-
-
-def _split(call: exp.Expr, pool: _Pool) -> exp.Expr | None:
+def _split(call: exp.Expr, pool: Pool) -> exp.Expr | None:
     condition = None
     inner = call
     if isinstance(inner, exp.Filter):
@@ -79,7 +52,7 @@ def _split(call: exp.Expr, pool: _Pool) -> exp.Expr | None:
     return None
 
 
-def _sum(total: exp.Expr, of: exp.Expr, condition: exp.Expr | None, pool: _Pool) -> exp.Expr:
+def _sum(total: exp.Expr, of: exp.Expr, condition: exp.Expr | None, pool: Pool) -> exp.Expr:
     part = pool.partial(_filtered(total, condition))
     count = pool.partial(_filtered(exp.Count(this=of.this.copy()), condition))
     is_none = exp.Is(this=part, expression=exp.Null())
@@ -88,7 +61,7 @@ def _sum(total: exp.Expr, of: exp.Expr, condition: exp.Expr | None, pool: _Pool)
     return exp.Case(ifs=[nan], default=exp.Sum(this=part.copy()))
 
 
-def _distinct(call: exp.Expr, condition: exp.Expr | None, pool: _Pool) -> exp.Expr | None:
+def _distinct(call: exp.Expr, condition: exp.Expr | None, pool: Pool) -> exp.Expr | None:
     values = call.this.expressions
     if len(values) != 1 or condition is not None or not isinstance(call, (*_SAME, exp.Count, exp.Avg)):
         return None
