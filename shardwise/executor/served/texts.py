@@ -16,6 +16,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from shardwise.errors import Position
+from shardwise.plan.sql.in_sight import items_in_sight
 
 
 class Edit(NamedTuple):
@@ -79,7 +80,9 @@ def replaced(
     edits: list[Edit] = []
     is_named = is_named and tree.args.get("with_") is None
     for table in tree.find_all(exp.Table):
-        if not isinstance(table.this, exp.Identifier) or (not table.db and _is_hidden(table)):
+        if not isinstance(table.this, exp.Identifier) or (
+            not table.db and table.name.lower() in items_in_sight(table)
+        ):
             continue
         name = item(table, is_named and not table.db)
         span = _span(table.args.get("db") or table.this, table.this)
@@ -126,28 +129,3 @@ def _edited(sql: str, edits: list[Edit]) -> Iterator[str]:
 def _span(first: exp.Expr, last: exp.Expr) -> tuple[int, int] | None:
     start, end = first.meta.get("start"), last.meta.get("end")
     return None if start is None or end is None else (start, end + 1)
-
-
-def _with_items(node: exp.Expr) -> set[str]:
-    found = node.args.get("with_")
-    return {cte.alias.lower() for cte in found.expressions} if found is not None else set()
-
-
-def _is_hidden(table: exp.Table) -> bool:
-    """Whether a WITH item has the name (one sees those before it, and itself only in a recursive WITH)."""
-    name = table.name.lower()
-    child: exp.Expr = table
-    node = table.parent
-    while node is not None:
-        if isinstance(node, exp.With):
-            for cte in node.expressions:
-                if cte is child and not node.args.get("recursive"):
-                    break
-                if cte.alias.lower() == name:
-                    return True
-                if cte is child:
-                    break
-        elif child is not node.args.get("with_") and name in _with_items(node):
-            return True
-        child, node = node, node.parent
-    return False

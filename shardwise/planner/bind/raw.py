@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from shardwise.errors import Reason, Unplannable
 from shardwise.plan.nodes import Filter, Keep, Local, Node, Raw
+from shardwise.plan.sql.in_sight import items_in_sight
 from shardwise.plan.sql.sources import RAW, rel_of
 from shardwise.plan.tree import walk
 from shardwise.planner.bind.bound import BoundQuery
@@ -92,29 +93,10 @@ def _references(sql: exp.Expr) -> list[exp.Table]:
     for table in sql.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             continue
-        if not table.db and table.name.lower() in _ctes_in_sight(table):
+        if not table.db and table.name.lower() in items_in_sight(table):
             continue
         found.append(table)
     return found
-
-
-def _ctes_in_sight(table: exp.Table) -> set[str]:
-    """In a WITH, an item sees those before it, and itself only if the WITH is recursive."""
-    names: set[str] = set()
-    child: exp.Expr = table
-    node = table.parent
-    while node is not None:
-        if isinstance(node, exp.With):
-            for cte in node.expressions:
-                if cte is child and not node.args.get("recursive"):
-                    break
-                names.add(cte.alias.lower())
-                if cte is child:
-                    break
-        elif node.args.get("with_") is not None and child is not node.args["with_"]:
-            names |= {c.alias.lower() for c in node.args["with_"].expressions}
-        child, node = node, node.parent
-    return names
 
 
 def _with_values(binder: Binder, sql: exp.Expr) -> exp.Expr:

@@ -16,6 +16,7 @@ from typing import Final
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Table, View
+from shardwise.plan.sql.in_sight import items_in_sight
 from shardwise.plan.sql.own_mysql import MARK
 from shardwise.planner.dialects.mysql_reading import called
 from shardwise.planner.dialects.mysql_words import AGGREGATES, SCALARS, WINDOWS
@@ -146,7 +147,7 @@ def _columns_of(item: exp.Expr, catalog: Catalog) -> set[str] | None:
             query = query.this
         return _names_of(query, catalog) if isinstance(query, exp.Select) else None
     if isinstance(item, exp.Table):
-        cte = with_item(item)
+        cte = None if item.db else items_in_sight(item).get(item.name.lower())
         if cte is not None:
             alias = cte.args.get("alias")
             given = {c.name.lower() for c in alias.args.get("columns") or ()} if alias is not None else set()
@@ -154,18 +155,6 @@ def _columns_of(item: exp.Expr, catalog: Catalog) -> set[str] | None:
         found = relation_of(item, catalog)
         if isinstance(found, Table) and found.columns is not None:
             return {column.name.lower() for column in found.columns}
-    return None
-
-
-def with_item(table: exp.Table) -> exp.CTE | None:
-    """The WITH item that a name in FROM means."""
-    node: exp.Expr | None = table
-    while node is not None and not table.db:
-        clause = node.args.get("with_")
-        for cte in clause.expressions if clause is not None else ():
-            if cte.alias.lower() == table.name.lower():
-                return cte if isinstance(cte, exp.CTE) else None
-        node = node.parent
     return None
 
 

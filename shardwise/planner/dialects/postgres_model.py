@@ -13,6 +13,7 @@ from typing import Final
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Table, View
+from shardwise.plan.sql.in_sight import items_in_sight
 from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.dialects.postgres_words import AGGREGATES, SAFE, SCALARS, WINDOWS
 
@@ -229,14 +230,8 @@ def _known(select: exp.Select, catalog: Catalog) -> set[str] | None:
     return names
 
 
-def _is_with_item(table: exp.Expr) -> bool:
-    at: exp.Expr | None = table
-    while at is not None:
-        clause = at.args.get("with_")
-        if clause is not None and any(cte.alias.lower() == table.name.lower() for cte in clause.expressions):
-            return True
-        at = at.parent
-    return False
+def _is_with_item(item: exp.Expr) -> bool:
+    return not item.args.get("db") and item.name.lower() in items_in_sight(item)
 
 
 def sources(select: exp.Select) -> list[exp.Expr]:

@@ -17,6 +17,7 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.catalog.sqlite_types import affinity
 from shardwise.catalog.types import Family, type_family
+from shardwise.planner.dialects.sqlite_with import with_item
 from shardwise.planner.dialects.sqlite_words import FALLIBLE, SCALARS, WINDOWS
 from shardwise.planner.equivalence import is_binary
 
@@ -139,7 +140,7 @@ def _columns_of(item: exp.Expr, catalog: Catalog) -> set[str] | None:
             query = query.this
         return _names_of(query, catalog) if isinstance(query, exp.Select) else None
     if isinstance(item, exp.Table):
-        cte = _with_item(item)
+        cte = with_item(item)
         if cte is not None:
             alias = cte.args.get("alias")
             given = {c.name.lower() for c in alias.args.get("columns") or ()} if alias is not None else set()
@@ -147,17 +148,6 @@ def _columns_of(item: exp.Expr, catalog: Catalog) -> set[str] | None:
         found = relation_of(item, catalog)
         if isinstance(found, Table) and found.columns is not None:
             return {column.name.lower() for column in found.columns}
-    return None
-
-
-def _with_item(table: exp.Table) -> exp.CTE | None:
-    node: exp.Expr | None = table
-    while node is not None and not table.db:
-        clause = node.args.get("with_")
-        for cte in clause.expressions if clause is not None else ():
-            if cte.alias.lower() == table.name.lower():
-                return cte if isinstance(cte, exp.CTE) else None
-        node = node.parent
     return None
 
 

@@ -246,6 +246,8 @@ SELECT id, row_number() OVER (PARTITION BY id ORDER BY k) FROM t ORDER BY id
 -- WITH, set operations, LIMIT
 WITH a AS (SELECT k, count(*) c FROM t GROUP BY k) SELECT * FROM a WHERE c > 3 ORDER BY k
 WITH a (x, y) AS (SELECT id, k FROM t WHERE id < 10), b AS (SELECT x FROM a WHERE y > 1) SELECT a.x, b.x FROM a JOIN b ON a.x > b.x ORDER BY 1, 2
+WITH t AS (SELECT * FROM t WHERE k > 1) SELECT id AS x, k AS y FROM t ORDER BY y, x
+WITH t AS (SELECT k, price FROM t), u AS (SELECT k FROM t) SELECT max(price) AS most FROM t JOIN u ON t.k = u.k GROUP BY t.k ORDER BY most, count(*)
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10) SELECT i, t.name FROM n LEFT JOIN t ON t.id = n.i ORDER BY i
 WITH RECURSIVE c AS (SELECT id, k FROM t WHERE id = 1 UNION SELECT t.id, t.k FROM c JOIN t ON t.id = c.k) SELECT * FROM c ORDER BY id
 SELECT k FROM t UNION SELECT v FROM u ORDER BY 1
