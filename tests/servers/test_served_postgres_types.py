@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from shardwise.errors import DataError
 from tests.servers.served import Served, served
 
 _COLUMNS = """
@@ -91,3 +92,21 @@ def test_as_one_server(world: Served, sql: str) -> None:
     if "ORDER BY" not in sql:
         rows, found = sorted(rows, key=repr), sorted(found, key=repr)
     assert [list(map(repr, row)) for row in found] == [list(map(repr, row)) for row in rows]
+
+
+@pytest.mark.parametrize("suffix", ["", " WHERE id = 3"])
+def test_as_arrow(world: Served, suffix: str) -> None:
+    """What Arrow has a type for is the value that a row has."""
+    sql = f"SELECT id, n2, r, f, ok, d, tm, ts, tz, b, t, si FROM t{suffix} ORDER BY id"
+    with world.cluster.connect().execute(sql) as cursor:
+        table = cursor.to_arrow_table()
+    assert str(table.schema.field("tm").type) == "time64[us]"
+    found = [tuple(row.values()) for row in table.to_pylist()]
+    rows = [tuple(row) for row in world.found(sql)[1]]
+    assert [(*row[:2], *row[4:]) for row in found] == [(*row[:2], *row[4:]) for row in rows]
+
+
+def test_what_arrow_has_no_value_for_says_what_to_do(world: Served) -> None:
+    with world.cluster.connect() as con, pytest.raises(DataError) as caught:
+        con.execute("SELECT id, tm, '24:00'::time AS late FROM t").to_arrow_table()
+    assert "CAST(late AS text)" in str(caught.value.hint)

@@ -33,7 +33,8 @@ class Typed:
             except (pa.ArrowInvalid, ValueError, OverflowError) as error:
                 raise DataError(
                     f'column "{field.name}" ({type_}) holds a value that Arrow\'s type {field.type} has not',
-                    hint=f"Fetch the rows as tuples, or cast the column: CAST({field.name} AS CHAR)",
+                    hint="Fetch the rows as tuples, or cast the column: "
+                    f"CAST({field.name} AS {self._product.text_type})",
                 ) from error
         return pa.RecordBatch.from_arrays(cells, schema=self.schema)
 

@@ -40,6 +40,9 @@ def as_python(cells: pa.Array, base: str, time_zone: str) -> Sequence[Any]:
 def as_arrow(cells: pa.Array, type_: pa.DataType) -> pa.Array:
     if pa.types.is_boolean(type_):
         return pc.equal(cells, "t")
+    if pa.types.is_time(type_):  # which Arrow reads of a moment only
+        of_a_day = pc.binary_join_element_wise("1970-01-01", cells, " ")
+        return of_a_day.cast(pa.timestamp("us")).cast(type_)
     return cells.cast(type_)
 
 
