@@ -1,8 +1,8 @@
-"""The merge: DuckDB finishes the work over the fragments' streams.
+"""What finishes the work over the fragments' streams, and DuckDB, which is one of these.
 
-Behind a protocol, because it may later run elsewhere: an engine takes a `plan.Merge` and its streams, and
-gives rows. Each statement has an instance to itself (memory limit, spill directory): taken from a pool, for
-making one takes 10 ms, and locked so that no SQL reads a file, loads an extension or changes a setting.
+An engine takes a `plan.Merge` and its streams, and gives rows; the others are in `sqlite/` and `served/`. Of
+DuckDB each statement has an instance to itself (memory limit, spill directory): taken from a pool, for making
+one takes 10 ms, and locked so that no SQL reads a file, loads an extension or changes a setting.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class MergeEngine(Protocol):
     ) -> Merging:
         """Prepares a statement; nothing runs before rows are asked for.
 
-        `streams` are by input name, with their columns' DuckDB types. With `wanted`, rows are cast to
-        those types.
+        `streams` are by input name, with what the describer says of their columns. With `wanted`, rows are
+        cast to those types.
         """
 
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""A statement's rows as they come: as DuckDB's Python values or as Arrow, once."""
+"""A statement's rows as they come: as the engine's or the driver's Python values or as Arrow, once."""
 
 from __future__ import annotations
 
