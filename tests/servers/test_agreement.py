@@ -349,6 +349,22 @@ def test_a_year_is_found_by_its_index(years: World) -> None:
     assert "[y]" in explained(years, request), request.sql
 
 
+def test_a_subquery_is_asked_again_for_another_text() -> None:
+    """MariaDB's cache of its results would compare 'a' with 'A' as the column does."""
+    server = mariadb(0)
+    os.environ[PASSWORD] = server.password
+    database = server.database("CREATE TABLE t (k BIGINT, s VARCHAR(20) COLLATE utf8mb4_general_ci)")
+    server.insert(database, "t", [(k, ("a", "A", "a ", "á")[k % 4]) for k in range(14)])
+    catalog = parse(
+        "CREATE CATALOG c DIALECT duckdb;"
+        f"CREATE SOURCE s URL '{server.url(database)}' PASSWORD ENV '{PASSWORD}';"
+        "ATTACH TABLE t (k BIGINT, s VARCHAR) ON s;"
+    )
+    with shardwise.open(catalog) as cluster, cluster.connect() as con:
+        found = con.execute("SELECT k, (SELECT count(*) FROM t AS o WHERE o.s = t.s) FROM t").fetchall()
+    assert sorted(found) == [(k, 4 if k % 4 < 2 else 3) for k in range(14)]
+
+
 # -- values that PostgreSQL's types hold, and the catalog's do not ---------------------------
 
 

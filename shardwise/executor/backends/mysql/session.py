@@ -27,6 +27,10 @@ _LONG_S = 1.0
 
 _NO_SUCH_ZONE = 1298
 _ALL_ROWS = (1 << 64) - 1
+_RIGHT = ", SESSION join_cache_level = 2, SESSION optimizer_switch = 'subquery_cache=off'"
+"""MariaDB's default: its hash joins (3 and more) lose rows (10.11, with a rowid filter). Its cache of
+subqueries takes two outer texts for one that are equal by their column's collation, whatever the subquery
+compares them by."""
 
 
 class Session:
@@ -204,8 +208,7 @@ class Session:
 
     def _pin(self) -> None:
         wire, settings = self.wire, self.settings
-        # MariaDB's default: its hash joins (3 and more) lose rows (10.11, with a rowid filter).
-        more = ", SESSION join_cache_level = 2" if self.is_mariadb else ""
+        more = _RIGHT if self.is_mariadb else ""
         if settings.statement_timeout_s is not None:
             more += (
                 f", SESSION max_statement_time = {settings.statement_timeout_s}"
