@@ -307,7 +307,16 @@ def _expression(part: Part, text: Text, dialect: str) -> exp.Expr:
     while isinstance(found, exp.Paren):
         found = found.this
     assert isinstance(found, exp.Expr)
-    return found
+    return found.transform(_of_postgres) if dialect == "postgres" else found
+
+
+def _of_postgres(node: exp.Expr) -> exp.Expr:
+    """PostgreSQL's `div(a, b)` and EXTRACT as the division, YEAR and MONTH that keys are made of."""
+    if isinstance(node, exp.Cast) and isinstance(node.this, exp.IntDiv) and node.to.this == exp.DType.DECIMAL:
+        return node.this
+    if isinstance(node, exp.Extract) and node.name.upper() in ("YEAR", "MONTH"):
+        return (exp.Year if node.name.upper() == "YEAR" else exp.Month)(this=node.expression)
+    return node
 
 
 def _split(run: Node) -> list[Part]:

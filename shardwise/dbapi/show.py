@@ -332,24 +332,35 @@ def route_of(
             f'"{table.full_name}" has no shard key of its own: {placement_text(table)}',
             hint="EXPLAIN (ROUTE) shows where a query goes",
         )
-    if not 1 <= len(values) <= len(key.parts):
-        wanted = ", ".join(part.sql(dialect="duckdb") for part in key.parts)
+    parts = [_in_dialect(part, table, catalog.dialect) for part in key.parts]
+    if not 1 <= len(values) <= len(parts):
+        wanted = ", ".join(parts)
         raise ProgrammingError(
             f'the shard key of "{table.full_name}" is ({wanted}): {len(values)} values were given',
             reason=Reason.PARAMETERS,
         )
     tests = [
-        f"{part.sql(dialect='duckdb')} IS NULL"
-        if value.upper() == "NULL"
-        else f"{part.sql(dialect='duckdb')} = {value}"
-        for part, value in zip(key.parts, values, strict=False)
+        f"{part} IS NULL" if value.upper() == "NULL" else f"{part} = {value}"
+        for part, value in zip(parts, values, strict=False)
     ]
-    name = exp.table_(table.name, db=table.schema, quoted=True).sql(dialect="duckdb")
+    name = exp.table_(table.name, db=table.schema, quoted=True).sql(dialect=catalog.dialect)
     plan = connection.plan(f"SELECT 1 FROM {name} WHERE {' AND '.join(tests)}", params, Options())
     columns = (("slot", "BIGINT"), ("shard", _TEXT), ("source", _TEXT), ("table", _TEXT))
     if catalog.open_sharding(table) is not None:
         return columns, _places_of_members(catalog, table, plan)
     return columns, _places(catalog, table, plan.root)
+
+
+def _in_dialect(part: exp.Expr, table: Table, dialect: str) -> str:
+    """A key's part with its columns' names in quotes, as the table has them."""
+    names = {column.name.lower(): column.name for column in table.columns or ()}
+
+    def own(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        return exp.column(exp.to_identifier(names.get(node.name.lower(), node.name), quoted=True))
+
+    return part.transform(own).sql(dialect=dialect)
 
 
 def _places_of_members(catalog: Catalog, table: Table, plan: Plan) -> Iterator[Row]:

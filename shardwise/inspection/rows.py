@@ -44,7 +44,7 @@ def misplaced(
     limit = "" if sample_rows is None else f" LIMIT {sample_rows}"
     rows = f"(SELECT * FROM {quoted_table(partition.name, reader.dialect)}{limit}) AS r"
     if isinstance(table.placement, ShardedWith):
-        yield from _orphans(catalog, reader, table, partition, rows)
+        yield from _orphans(catalog, reader, table, partition, rows, columns)
     if not isinstance(table.placement, Sharded):
         return
     sharding = catalog.sharding(table.placement.sharding)
@@ -53,7 +53,7 @@ def misplaced(
     own = own_slots(catalog, table, sharding, partition)
     types = {column.name.lower(): column.type for column in columns}
     for key in table.placement.keys:
-        asked = _Asked(reader, catalog.dialect, types)
+        asked = _Asked(reader, catalog.dialect, types, {c.name.lower(): c.name for c in columns})
         wrong, seen, example = _wrong_rows(asked, sharding, key, own, rows=rows)
         if wrong:
             parts = ", ".join(part.sql(dialect=catalog.dialect) for part in key.parts)
@@ -91,11 +91,16 @@ def slots_text(slots: SlotSet) -> str:
 
 
 class _Asked(NamedTuple):
-    """A source, the catalog's dialect, and the types of a table's columns by name in lower case."""
+    """A source, the catalog's dialect, and the types and names of a table's columns by name in lower case."""
 
     reader: SourceReader
     dialect: str
     types: Mapping[str, str]
+    names: Mapping[str, str]
+
+    def quoted(self, name: str) -> str:
+        """A column by the name that the source has it under: PostgreSQL tells letter case apart."""
+        return quoted(self.names.get(name.lower(), name), self.reader.dialect)
 
     def wanted(self, *columns: str) -> Columns | None:
         """What columns are to be read as: a server of the catalog's dialect has their types."""
@@ -105,7 +110,7 @@ class _Asked(NamedTuple):
 
     def grouped(self, columns: Sequence[str], rows: str) -> Sequence[tuple[Any, ...]]:
         """Each different key, byte for byte, with the number of its rows."""
-        names = [quoted(name, self.reader.dialect) for name in columns]
+        names = [self.quoted(name) for name in columns]
         apart = names
         if self.reader.dialect == "mysql":  # whose collations make one of several
             names = [f"MIN({name})" for name in names]
@@ -130,7 +135,7 @@ def _wrong_rows(asked: _Asked, sharding: Sharding, key: ShardKey, own: SlotSet, 
     )
     text = sharding.function.sql(asked.reader.dialect) if is_plain and not key.by_slot else None
     if text is not None:
-        return _wrong_by_source(asked.reader, text, key, own, rows)
+        return _wrong_by_source(asked, text, key, own, rows)
     columns = sorted({c.name for part in key.parts for c in part.find_all(exp.Column)})
     wrong = seen = 0
     example = ""
@@ -143,8 +148,9 @@ def _wrong_rows(asked: _Asked, sharding: Sharding, key: ShardKey, own: SlotSet, 
     return _Wrong(wrong, seen, example)
 
 
-def _wrong_by_source(reader: SourceReader, text: str, key: ShardKey, own: SlotSet, rows: str) -> _Wrong:
-    parts = [quoted(part.name, reader.dialect) for part in key.parts]
+def _wrong_by_source(asked: _Asked, text: str, key: ShardKey, own: SlotSet, rows: str) -> _Wrong:
+    reader = asked.reader
+    parts = [asked.quoted(part.name) for part in key.parts]
     numbers = ", ".join(map(str, members(own))) or "-1"
     kind = "CHAR" if reader.dialect == "mysql" else "VARCHAR"
     shown = ", ".join(f"CAST({part} AS {kind})" for part in parts)
@@ -171,7 +177,12 @@ def _slots_of(
 
 
 def _orphans(
-    catalog: Catalog, reader: SourceReader, table: Table, partition: Partition, rows: str
+    catalog: Catalog,
+    reader: SourceReader,
+    table: Table,
+    partition: Partition,
+    rows: str,
+    columns: Sequence[Column],
 ) -> Iterator[Finding]:
     """Children without their parent on the same shard."""
     placement = table.placement
@@ -180,11 +191,15 @@ def _orphans(
     if not isinstance(parent, Table):
         return
     dialect = reader.dialect
+    own, theirs = (
+        quoted({c.name.lower(): c.name for c in known or ()}.get(name.lower(), name), dialect)
+        for name, known in ((placement.column, columns), (placement.parent_column, parent.columns))
+    )
     homes = " UNION ALL ".join(
-        f"SELECT {quoted(placement.parent_column, dialect)} AS k FROM {quoted_table(physical, dialect)}"
+        f"SELECT {theirs} AS k FROM {quoted_table(physical, dialect)}"
         for physical in catalog.partitions(parent, partition.shard)
     )
-    lost = f"r.{quoted(placement.column, dialect)} NOT IN (SELECT k FROM ({homes}) AS p WHERE k IS NOT NULL)"
+    lost = f"r.{own} NOT IN (SELECT k FROM ({homes}) AS p WHERE k IS NOT NULL)"
     ((wrong, seen),) = reader.rows(f"SELECT count(CASE WHEN {lost} THEN 1 END), count(*) FROM {rows}")
     if wrong:
         yield Finding(

@@ -166,6 +166,23 @@ def test_citus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         assert con.execute("SELECT count(*), min(id) FROM visits").fetchone() == (1600, 0)
 
 
+def test_names_whose_letter_case_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """PostgreSQL folds what is not quoted; the key is a part of the number."""
+    server, prefix, hours = postgres(), new_name("Clinic"), range(1, 6000)
+    for n in range(3):
+        made = server.database(
+            'CREATE TABLE "Visits" (id BIGINT PRIMARY KEY, "patientId" BIGINT NOT NULL)', name=f"{prefix} {n}"
+        )
+        patients = {hour: 100 + hour % 1900 for hour in hours}
+        server.insert(made, "Visits", [(h, p) for h, p in patients.items() if p // 100 % 3 == n])
+    text, _ = infer(server, f"{prefix}*", monkeypatch)
+    assert "(DIV(patientid, 100))" in statement(text, "TABLE Visits")
+    assert "all as the catalog says" in check(text, tmp_path)
+    with shardwise.connect(str(tmp_path / "cluster.sql")) as con:
+        found = con.execute('SELECT count(*) FROM "Visits" WHERE "patientId" = 1502', scatter="refuse")
+        assert found.fetchone() == (3,)
+
+
 def test_what_is_refused() -> None:
     for url, message in (
         ("sqlite:///a.db", "no kind of server"),

@@ -162,6 +162,24 @@ def test_registered_rows_are_shipped_too(world: Served) -> None:
         assert cursor.fetchall() == [(1, "x", 1.5), (2, 'q"\\', None), (3, None, 0.1)]
 
 
+def test_show(world: Served) -> None:
+    dialect = world.cluster.catalog.dialect
+    name = "`t`" if dialect == "mysql" else '"t"'
+    with world.cluster.connect() as connection:
+
+        def shown(sql: str) -> list[tuple[object, ...]]:
+            return [tuple(row) for row in connection.execute(sql).fetchall()]
+
+        assert len(shown(f"SHOW ROUTE FOR {name} KEY (5)")) == 1
+        assert len(shown(f"SHOW COLUMNS FROM {name}")) == 6
+        assert shown(f"SHOW COLUMNS FROM {name} LIKE 'N%'") == shown(f"DESCRIBE {name}")[1:2]
+        assert [row[0] for row in shown("SHOW COLUMNS FROM t WHERE column_name IN ('id', 'x')")] == [
+            "id",
+            "x",
+        ]
+        assert [row[0] for row in shown(f"SHOW CREATE TABLE {name}")] == ["t"]
+
+
 def test_nothing_to_ask(world: Served) -> None:
     for sql in (
         "SELECT 1 + 1",

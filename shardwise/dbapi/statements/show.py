@@ -64,7 +64,12 @@ class Show:
         shown = self._all(connection, (), options, guard)
         assert shown.rows is not None
         table = shown.rows.arrow_reader(65_536).read_all()
-        sql = self.where or f"FROM {_SHOWN} WHERE {identifier(table.column_names[0])} ILIKE {self.like}"
+        dialect, first = connection.cluster.catalog.dialect, table.column_names[0]
+        sql = self.where or f"FROM {_SHOWN} WHERE {identifier(first)} ILIKE {self.like}"
+        if dialect != "duckdb":
+            name = exp.to_identifier(first, quoted=True).sql(dialect)
+            condition = f"FROM {_SHOWN} WHERE LOWER({name}) LIKE LOWER({self.like})"
+            sql = f"SELECT * {self.where or condition}"
         result = connection.run(sql, params, options, guard, locals={**connection.locals, _SHOWN: table})
         return Answer(result, (None,) * len(result.columns))
 

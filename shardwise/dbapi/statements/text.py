@@ -62,8 +62,10 @@ def blanked(sql: str, end: int) -> str:
 
 def tokens_after(sql: str, end: int) -> list[Token]:
     """What follows `end`, without semicolons at its end."""
+    # SQLite's quotes names either way; a backtick is MySQL's, and nothing in the other dialects.
+    quotes = "sqlite" if "`" in sql else "duckdb"
     try:
-        tokens = sqlglot.tokenize(blanked(sql, end), read="duckdb")
+        tokens = sqlglot.tokenize(blanked(sql, end), read=quotes)
     except SqlglotError as error:
         raise SQLSyntaxError(str(error).split("\n", maxsplit=1)[0]) from error
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:

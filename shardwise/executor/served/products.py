@@ -16,5 +16,6 @@ _PRODUCTS = {"mysql": "MySQL", "postgres": "Postgres"}
 def product_of(dialect: str) -> Product:
     if dialect not in _PRODUCTS:
         raise InternalError(f'no server merges in the dialect "{dialect}"')
+    import_module(f"shardwise.executor.backends.{dialect}")  # which says what to install, if it has to be
     made: Product = getattr(import_module(f"shardwise.executor.served.{dialect}"), _PRODUCTS[dialect])()
     return made

@@ -154,12 +154,12 @@ class Survey:
         return int(self._one(member, "count(*)")[0])
 
     def extremes(self, member: Member, column: str) -> tuple[Value, Value]:
-        name = quoted(column, self.dialect)
+        name = self._quoted(member, column)
         low, high = self._one(member, f"MIN({name}), MAX({name})")
         return low, high
 
     def found(self, member: Member, column: str, values: Sequence[Value]) -> frozenset[Value]:
-        name = quoted(column, self.dialect)
+        name = self._quoted(member, column)
         marks = [exp.Placeholder(this=f"p{at}").sql(dialect=self.dialect) for at in range(len(values))]
         sql = f"SELECT DISTINCT {name} FROM {quoted_table(member.name, self.dialect)} WHERE {name} IN "
         params = {f"p{at}": value for at, value in enumerate(values)}
@@ -169,6 +169,11 @@ class Survey:
         names = ", ".join(sorted(quoted(column.name, self.dialect) for column in member.columns))
         place = quoted_table(member.name, self.dialect)
         return self._reader(member.source).rows(f"SELECT {names} FROM {place} LIMIT {limit}")
+
+    def _quoted(self, member: Member, column: str) -> str:
+        """A column, told in lower case, by the name that the server has it under."""
+        names = (each.name for each in member.columns if each.name.lower() == column.lower())
+        return quoted(next(names, column), self.dialect)
 
     def _one(self, member: Member, what: str) -> tuple[Any, ...]:
         place = quoted_table(member.name, self.dialect)

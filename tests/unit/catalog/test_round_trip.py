@@ -8,8 +8,10 @@ import pytest
 import sqlglot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlglot import exp
 
 from shardwise.catalog import parse
+from shardwise.catalog.keys import evaluate
 from shardwise.catalog.model import (
     Catalog,
     Column,
@@ -299,3 +301,26 @@ def test_any_catalog(catalog):
     again = parse(text)
     assert again == catalog
     assert again.to_sql() == text
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "result"),
+    [
+        (exp.IntDiv(this=exp.column("k"), expression=exp.Literal.number(100)), 1502, 15),
+        (exp.Mod(this=exp.column("k"), expression=exp.Literal.number(100)), 1502, 2),
+        (exp.Month(this=exp.column("k")), date(2025, 3, 4), 3),
+        (exp.Year(this=exp.column("k")), date(2025, 3, 4), 2025),
+        (exp.cast(exp.Right(this=exp.column("k"), expression=exp.Literal.number(2)), "BIGINT"), "A07", 7),
+    ],
+)
+@pytest.mark.parametrize(
+    ("dialect", "url"), [("duckdb", "duckdb:///"), ("mysql", "mysql://h/"), ("postgres", "postgresql://h/")]
+)
+def test_a_key_that_infer_writes_is_evaluated(dialect, url, part, value, result):
+    head = (
+        f"CREATE CATALOG c DIALECT {dialect}; CREATE SOURCE a URL '{url}a'; CREATE SOURCE b URL '{url}b';"
+        "CREATE SHARDING f USING MOD 2 (a = 0, b = 1);"
+    )
+    catalog = parse(f"{head} ATTACH TABLE t SHARD BY f (({part.sql(dialect)}));")
+    ((read,),) = [key.parts for key in catalog.table("t").placement.keys]
+    assert evaluate(read, {"k": value}, dialect) == result

@@ -146,6 +146,10 @@ _REFUSED = (
     ("is (starting up|shutting down)", "57P03"),
 )
 _REACHING = (
+    (
+        "no password supplied",
+        "Give the source a PASSWORD, and see that its variable is set or its file there",
+    ),
     ("refused", "Check host and port in the source's URL, and that the server runs"),
     (
         "timeout expired",
