@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shardwise.catalog import parse
-from shardwise.errors import CatalogError, Error, NotSupportedError, ShardUnavailable
+from shardwise.errors import CatalogError, Error, NotSupportedError, OperationalError, ShardUnavailable
 from shardwise.executor.pools import SourcePool
 from shardwise.executor.served.home import Homes
 from shardwise.session.cluster import Cluster
@@ -93,7 +93,15 @@ def test_the_right_to_select_is_all_that_is_needed_of_mysql() -> None:
             mariadb(shard).run(
                 f"CREATE USER {user}@'%' IDENTIFIED BY 'pw'", f"GRANT SELECT ON `{database}`.* TO {user}@'%'"
             )
-        _reads(world.cluster.declared.to_sql(), f"mysql://{mariadb(0).user}@", f"mysql://{user}@")
+        catalog, owner = world.cluster.declared.to_sql(), f"mysql://{mariadb(0).user}@"
+        _reads(catalog, owner, f"mysql://{user}@")
+        for shard in range(2):
+            database = (world.cluster.catalog.source(f"s{shard}").url or "").rpartition("/")[2]
+            mariadb(shard).run(
+                f"REVOKE SELECT ON `{database}`.* FROM {user}@'%'",
+                f"GRANT INSERT ON `{database}`.* TO {user}@'%'",
+            )
+        _is_denied(catalog, owner, f"mysql://{user}@")
 
 
 def test_the_right_to_select_is_all_that_is_needed_of_postgres() -> None:
@@ -109,7 +117,12 @@ def test_the_right_to_select_is_all_that_is_needed_of_postgres() -> None:
                 f"ALTER ROLE {user} SET default_transaction_read_only = on",
                 database=database,
             )
-        _reads(world.cluster.declared.to_sql(), f"postgresql://{postgres().user}@", f"postgresql://{user}@")
+        catalog, owner = world.cluster.declared.to_sql(), f"postgresql://{postgres().user}@"
+        _reads(catalog, owner, f"postgresql://{user}@")
+        for shard in range(2):
+            database = (world.cluster.catalog.source(f"s{shard}").url or "").rpartition("/")[2]
+            postgres().run(f"REVOKE SELECT ON t FROM {user}", database=database)
+        _is_denied(catalog, owner, f"postgresql://{user}@")
 
 
 def _reads(catalog: str, old: str, new: str) -> None:
@@ -123,6 +136,18 @@ def _reads(catalog: str, old: str, new: str) -> None:
         assert cursor.fetchall() == _FOUND
         cursor.execute("SELECT a.id, repeat(b.name, 5000) AS n FROM t AS a JOIN t AS b ON a.name = b.name")
         assert len(cursor.fetchall()) == 27
+
+
+def _is_denied(catalog: str, old: str, new: str) -> None:
+    """Without the right the error names the source, and the right."""
+    text = catalog.replace(old, new).replace(PASSWORD, "SHARDWISE_TEST_READER")
+    with (
+        Cluster(parse(text), Path.cwd(), None, {}) as cluster,
+        cluster.connect() as connection,
+        pytest.raises(OperationalError, match=r'source "s\d": .*denied') as found,
+    ):
+        connection.cursor().execute(_MERGED)
+    assert "SELECT" in (found.value.hint or "")
 
 
 class _Lost:

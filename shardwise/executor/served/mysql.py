@@ -301,7 +301,11 @@ class MySQL:
         if len(args) < 2 or not isinstance(args[0], int) or isinstance(error, OSError | Error):
             return None
         code, message = args[0], str(args[1])
-        return _objection(code, message)
+        return None if code in _RIGHTS else _objection(code, message)
+
+
+_RIGHTS: Final = frozenset((1142, 1143, 1227, 1370))
+"""A right is missing: nothing is wrong with the statement."""
 
 
 _ARROW: Final = {

@@ -238,6 +238,8 @@ class Postgres:
             return None
         if state[:2] in ("08", "28", "3D", "57") and state != "57014":
             return None
+        if state == "42501":  # a right is missing: nothing is wrong with the statement
+            return None
         at = told.statement_position
         message = str(told.message_primary or error)
         ours = _objection(state, message, told.message_hint)

@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise NotSupportedError(
         "PostgreSQL sources are read by psycopg, which is not installed",
-        hint="Install shardwise[postgres]",
+        hint='Install it: pip install "shardwise[postgres]"',
     ) from error
 
 from shardwise.executor.backends.postgres import tables
