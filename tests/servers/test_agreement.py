@@ -419,3 +419,19 @@ def test_what_the_catalogs_type_has_not_is_an_error(wide: Any, sql: str, column:
 )
 def test_what_it_has_is_computed_with(wide: Any, sql: str, rows: list[Any]) -> None:
     assert wide.execute(sql).fetchall() == rows
+
+
+def test_an_infinite_date_has_no_year() -> None:
+    server = postgres()
+    os.environ[PASSWORD] = server.password
+    database = server.database(
+        "CREATE TABLE t (k bigint, day date)", "INSERT INTO t VALUES (1, 'infinity'), (2, '2025-03-04')"
+    )
+    catalog = parse(
+        "CREATE CATALOG c DIALECT duckdb;"
+        f"CREATE SOURCE s URL '{server.url(database)}' PASSWORD ENV '{PASSWORD}';"
+        "ATTACH TABLE t (k BIGINT, day DATE) ON s;"
+    )
+    with shardwise.open(catalog) as cluster, cluster.connect() as con:
+        sql = "SELECT year(day), month(day), count(*) FROM t GROUP BY 1, 2 ORDER BY 1"
+        assert con.execute(sql).fetchall() == [(2025, 3, 1), (None, None, 1)]

@@ -98,14 +98,16 @@ class PostgresWriter(ServerWriter):
         return exp.Cast(this=text, to=exp.Var(this="numeric"))
 
     def part(self, unit: str, moment: exp.Expr) -> exp.Expr:
-        """Before the year 1 comes the year -1, which is 0 to DuckDB."""
+        """Before the year 1 comes the year -1, which is 0 to DuckDB; an infinite date has none."""
+        is_finite = call("isfinite", moment.copy())
         found = exp.Cast(
             this=call("date_part", string(unit.lower()), moment), to=exp.Var(this=_TYPES[Family.INT])
         )
         if unit != "YEAR":
-            return found
+            return case((is_finite, found))
         later = exp.Add(this=found.copy(), expression=integer(1))
-        return case((exp.LT(this=found, expression=integer(0)), later), default=found.copy())
+        counted = case((exp.LT(this=found, expression=integer(0)), later), default=found.copy())
+        return case((is_finite, counted))
 
     def sum_of_doubles(self, value: exp.Expr) -> exp.Expr:
         return exp.Sum(this=value)
