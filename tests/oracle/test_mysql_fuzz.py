@@ -34,6 +34,7 @@ def worlds() -> Iterator[list[MySQLWorld]]:
 
 @pytest.mark.parametrize("first", range(0, COUNT, _CHUNK))
 def test_random_statements(worlds: list[MySQLWorld], first: int) -> None:
+    compared = 0
     for seed in range(first, first + _CHUNK):
         world = worlds[seed % len(worlds)]
         sql = Statements(seed).statement()
@@ -45,6 +46,8 @@ def test_random_statements(worlds: list[MySQLWorld], first: int) -> None:
         assert found_names == names, (seed, sql)
         ours, theirs = matching(map(_comparable, found), map(_comparable, expected))
         assert (ours, theirs) == ([], []), (seed, sql)
+        compared += 1
+    assert compared >= _CHUNK / 2, "MariaDB refuses most of what is drawn"
 
 
 def _comparable(row: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -32,6 +32,7 @@ def worlds() -> Iterator[list[PostgresWorld]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, COUNT, _CHUNK))
 def test_random_statements(worlds: list[PostgresWorld], first: int) -> None:
+    compared = 0
     for seed in range(first, first + _CHUNK):
         world = worlds[seed % len(worlds)]
         sql = Statements(seed).statement()
@@ -42,6 +43,8 @@ def test_random_statements(worlds: list[PostgresWorld], first: int) -> None:
         with world.cluster.connect(disable_passes=off) as con:
             found = con.execute(sql).fetchall()
         assert matching(found, expected) == ([], []), (seed, sql)
+        compared += 1
+    assert compared >= _CHUNK / 2, "PostgreSQL refuses most of what is drawn"
 
 
 def _rows(con: psycopg.Connection[Any], sql: str) -> list[tuple[Any, ...]] | None:

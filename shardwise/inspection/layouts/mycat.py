@@ -52,7 +52,11 @@ def translate(files: Sequence[Path]) -> Draft:
 
 
 def _read(file: Path) -> Element:
-    text = re.sub(r"<!DOCTYPE[^>]*>", "", file.read_text(encoding="utf-8"))  # names a file that is not here
+    try:
+        read = file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise CatalogError(f"{file} cannot be read: {error}") from error
+    text = re.sub(r"<!DOCTYPE[^>]*>", "", read)  # names a file that is not here
     if "<!ENTITY" in text:
         raise CatalogError(f"{file} declares entities, which are not read")
     try:

@@ -53,11 +53,15 @@ def _yaml(file: Path) -> Any:
         """Tags are kept as `_tag`: ShardingSphere's say which rule a block is."""
 
     def tagged(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> Any:
-        assert isinstance(node, yaml.MappingNode)
+        if not isinstance(node, yaml.MappingNode):
+            raise CatalogError(f"{file}:{node.start_mark.line + 1}: !{tag} is no block of settings")
         return {**loader.construct_mapping(node, deep=True), "_tag": f"!{tag}"}
 
     Loader.add_multi_constructor("!", tagged)
-    return _read(file, lambda: yaml.load(file.read_text(encoding="utf-8"), Loader))  # noqa: S506
+    try:
+        return _read(file, lambda: yaml.load(file.read_text(encoding="utf-8"), Loader))  # noqa: S506
+    except yaml.YAMLError as error:
+        raise CatalogError(f"{file} cannot be read: {error}") from error
 
 
 def _read(file: Path, read: Callable[[], Any]) -> Any:

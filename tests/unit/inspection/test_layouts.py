@@ -184,3 +184,20 @@ def test_files_that_are_not_known() -> None:
         translate([FILES / "missing.yaml"])
     with pytest.raises(NotSupportedError, match="no files of a system"):
         translate([FILES / "partition-hash-int.txt"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("a.yaml", b"rules: [", "cannot be read"),
+        ("a.yaml", b"rules:\n- !SHARDING of_text", "a.yaml:2: !SHARDING is no block"),
+        ("a.json", b"{", "cannot be read"),
+        ("a.xml", b"<schema", "cannot be read"),
+        ("a.xml", b"\xff\xfe\xff", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_broken(tmp_path: Path, name: str, content: bytes, why: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(CatalogError, match=why):
+        translate([file])
