@@ -71,6 +71,7 @@ from shardwise.planner.equivalence import (
     renames,
 )
 from shardwise.planner.functions import is_volatile, rejects_null
+from shardwise.planner.quotients import has_quotient, is_stored
 
 Shards = tuple[str, ...]
 Strength = Literal["full", "loose", "orphaned"]
@@ -137,7 +138,9 @@ class Analysis:
         self.catalog = catalog
         self.types = types
         self.known = known or Known(types)
-        self._carries_collations = query_dialect(catalog.dialect).carries_collations
+        dialect = query_dialect(catalog.dialect)
+        self._carries_collations = dialect.carries_collations
+        self._cuts_quotients = dialect.cuts_quotients
         self._ctes: dict[str, Distribution] = {}
 
     def of(self, node: Node) -> Distribution:
@@ -200,6 +203,10 @@ class Analysis:
         if self._carries_collations:
             return expr.find(exp.Collate) is not None
         return is_fragile(expr, self.types)
+
+    def is_cut(self, expr: exp.Expr) -> bool:
+        """Whether the value would have fewer digits in the merge than on the shards."""
+        return self._cuts_quotients and has_quotient(expr, self.types)
 
     def cte(self, name: str) -> Distribution:
         return self._ctes.get(name, MERGED)
@@ -452,12 +459,16 @@ def _pinned(node: Filter, below: Split, analysis: Analysis) -> At | None:
 def _project(node: Project, analysis: Analysis) -> Distribution:
     """Rule 4: renames and copies pass; an expression is no key (SELECT k % 2 AS k … GROUP BY k).
 
-    Nor does a computed value carry a collation or an ENUM's order to the merge: it is computed there.
+    Nor does a computed value carry a collation, an ENUM's order or all digits to the merge: it is computed
+    there. (Of a derived table that one server stores, it has no more digits there either.)
     """
     below = analysis.of(node.input)
     if not _subqueries_stay(node, below, analysis):
         return MERGED
     if isinstance(below, Split):
+        is_cut = not below.is_one and any(analysis.is_cut(i.expr) for i in node.items)
+        if is_cut and not is_stored(node.input):
+            return MERGED
         if not below.is_one and any(analysis.is_fragile(i.expr) for i in node.items if not _is_bare(i.expr)):
             return MERGED
         keys = _renamed_keys(below.keys, renames(node.rel, node.items), analysis.equal(node.input))
@@ -622,7 +633,7 @@ def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
     shards is made in the merge: SELECT count(*) FROM a WHERE k = 1 is a row wherever it is asked.
     """
     arms = [analysis.of(arm) for arm in node.arms]
-    if _mixes_collations(node) and not all(isinstance(arm, Split) and arm.is_one for arm in arms):
+    if mixes_collations(node) and not all(isinstance(arm, Split) and arm.is_one for arm in arms):
         return MERGED
     copies = [arm for arm in arms if isinstance(arm, Copied)]
     if len(copies) == len(arms):
@@ -644,8 +655,9 @@ def _set_operation(node: SetOp, analysis: Analysis) -> Distribution:
     return MERGED
 
 
-def _mixes_collations(node: SetOp) -> bool:
-    """Which one the result has is for the engine to say; a stream would not carry it."""
+def mixes_collations(node: SetOp) -> bool:
+    """Which one the result has is for the engine to say; a stream would not carry it, and what is equal in
+    an arm need not be equal in the result."""
     columns = zip(*(arm.outputs for arm in node.arms), strict=True)
     return any(len({o.collation for o in same}) > 1 for same in columns)
 

@@ -48,6 +48,7 @@ from shardwise.planner.distribution import Analysis, At, Distribution, Merged, S
 from shardwise.planner.equivalence import equalities
 from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.quotients import gives_quotients
 
 _SELECTIVE = 2
 _UNKNOWN = "keys of the other side"
@@ -152,6 +153,8 @@ def _strength(test: exp.Expr) -> int:
 
 def _keys(node: Join, few: Node, many: Node, ctx: PlanContext) -> tuple[ColumnId, ColumnId] | None:
     """The first equality of a column of each side that are declared alike; integers are, of any width."""
+    if ctx.dialect.cuts_quotients and gives_quotients(few, ctx.types):
+        return None
     for one, other in equalities(node.on, ctx.types):
         mine, theirs = (one, other) if one in few.output_ids else (other, one)
         types = {ctx.types[mine].type, ctx.types[theirs].type}

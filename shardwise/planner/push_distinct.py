@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from shardwise.plan.nodes import Distinct, Gather, Node, SetOp
 from shardwise.plan.tree import rewrite
-from shardwise.planner.distribution import Analysis
+from shardwise.planner.distribution import Analysis, mixes_collations
 from shardwise.planner.pass_context import PlanContext
 
 
@@ -40,6 +40,8 @@ def _compare_alike(node: SetOp, ctx: PlanContext) -> bool:
     SELECT name FROM a UNION SELECT code FROM b, of which one ignores case and the other does not, has both
     'ann' and 'ANN'.
     """
+    if mixes_collations(node):
+        return False
     return not ctx.dialect.carries_collations or all(o.type is not None for o in node.outputs)
 
 

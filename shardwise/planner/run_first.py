@@ -10,7 +10,8 @@ the predicate is one like any other: it goes to the shards, and prunes them if i
 Sound: an uncorrelated subquery has one value for the statement. A scalar one of two rows is the dialect's
 error, of none NULL. IN's rows are sent as a list, NULLs too, if they are few; EXISTS asks for one row. What
 already runs on the shards (copies, colocated IN) is left there. The order of discovery names the values, and
-is the same in the planning before and after they are known.
+is the same in the planning before and after they are known. A quotient that has more digits than it shows
+stays where it is.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from shardwise.plan.tree import (
 from shardwise.planner.distribution import Analysis, Split, stays
 from shardwise.planner.firsts import Early, Use
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.quotients import gives_quotients
 
 
 def run_first(plan: Node, ctx: PlanContext) -> Node:
@@ -77,6 +79,8 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
             return part
         if use != "exists" and len(plan.outputs) != 1:
             return part  # a row
+        if use != "exists" and ctx.dialect.cuts_quotients and gives_quotients(plan, ctx.types):
+            return part
         early = ctx.firsts.add(use, plan if use != "exists" else _one_row(plan))
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:

@@ -52,6 +52,8 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext, analysis: Analysis
         for e in (*calls, *(k.expr for k in node.keys if type(k.expr) is not exp.Column))
     ):
         return None
+    if any(analysis.is_cut(e.this) for e in calls if isinstance(e, exp.Sum | exp.Avg | exp.Min | exp.Max)):
+        return None
     combined = query_dialect(ctx.catalog.dialect).combine(calls, ctx.type_of)
     if combined is None:
         return None

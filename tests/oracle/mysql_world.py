@@ -137,6 +137,23 @@ def tables(seed: int = 5) -> dict[str, Table]:
             [(pick(["ann", "Ann", "ann ", "bob", "5", None]), pick([1, 2, None])) for _ in range(30)],
             0,
         ),
+        "o": Table(
+            "id INT PRIMARY KEY, bits BIT(10), lat VARCHAR(9) COLLATE latin1_swedish_ci, "
+            "uni VARCHAR(9) COLLATE utf8mb4_unicode_ci, bin VARCHAR(9) COLLATE utf8mb4_bin, j JSON",
+            "SHARD BY by_id (id)",
+            [
+                (
+                    i,
+                    pick([None, b"\x00\x01", b"\x03\xff"]),
+                    pick([None, "ann", "Ann", "änn", "zoë", "it's"]),
+                    pick([None, "ann", "Ann", "änn", 'a"b', "\t"]),
+                    pick([None, "ann", "Ann", "änn", "a\\b", "\x01\x7f"]),
+                    pick([None, '{"a":  [1, 2]}', '"x"']),
+                )
+                for i in range(30)
+            ],
+            0,
+        ),
     }
 
 

@@ -37,7 +37,7 @@ SELECT b.id FROM b JOIN a ON a.v = b.y WHERE a.x = 2 ORDER BY b.id
 SELECT x, count(*) FROM a GROUP BY x HAVING count(*) > (SELECT count(*) FROM b WHERE y < 8) ORDER BY x
 """
 RUN_FIRST = {
-    "SELECT id FROM a WHERE v > (SELECT avg(y) FROM b) ORDER BY id",
+    "SELECT id FROM a WHERE at = (SELECT max(on_day) FROM b) ORDER BY id",
     "SELECT id FROM a WHERE id NOT IN (SELECT aid FROM b WHERE y < 10) ORDER BY id",
     "SELECT b.id FROM b JOIN a ON a.at = b.on_day WHERE a.x = 2 AND a.id = 5 ORDER BY b.id",
 }
@@ -54,6 +54,7 @@ SELECT id FROM a WHERE at = (SELECT max(at) FROM a) ORDER BY id
 SELECT id FROM a WHERE at IN (SELECT on_day FROM b WHERE y < 5) ORDER BY id
 SELECT a.id, b.id FROM a JOIN b ON a.at = b.on_day WHERE a.x = 3 ORDER BY a.id, b.id
 """
+AVERAGE = "SELECT id FROM a WHERE v > (SELECT avg(y) FROM b) ORDER BY id"
 PASSES = ("keys_first", "run_first", "order_joins")
 
 
@@ -110,6 +111,9 @@ def test_answers(dialect: str, shards: int, tmp_path: Path) -> None:
                 assert con.execute(sql, disable_passes=off).fetchall() == wanted, (sql, off)
             if sql in RUN_FIRST and shards > 1:
                 assert "Runs first" in str(con.explain(sql))
+            # MySQL's quotients have more digits than they show: they do not leave their statement.
+            if sql == AVERAGE and shards > 1:
+                assert ("Runs first" in str(con.explain(sql))) == (dialect != "mysql")
 
 
 @pytest.mark.parametrize("dialect", ["mysql", "postgres"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from json import dumps
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,6 +38,17 @@ def base64(column: pa.Array) -> pa.Array:
     return pa.array(
         [None if cell is None else b64encode(cell).decode() for cell in column.to_pylist()], pa.string()
     )
+
+
+def ascii_json(column: pa.Array) -> pa.Array:
+    """Texts as JSON has them in ASCII, with their quotes."""
+    return pa.array([None if cell is None else dumps(cell) for cell in column.to_pylist()], pa.string())
+
+
+def has_wide(column: pa.Array) -> bool:
+    """Whether a text has a character beyond U+FFFF."""
+    is_text = pa.types.is_string(column.type)
+    return is_text and bool(pc.any(pc.match_substring_regex(column, r"[\x{10000}-\x{10FFFF}]")).as_py())
 
 
 def latin(column: pa.Array) -> pa.Array:

@@ -1,7 +1,8 @@
 """MySQL and MariaDB: streams are shipped as JSON, which JSON_TABLE reads with the types that it is told.
 
-    WITH f1 AS (SELECT j.id, FROM_BASE64(j.b) AS b FROM JSON_TABLE(@shardwise_f1_0, '$[*]' COLUMNS (
-        id BIGINT PATH '$[0]' ERROR ON ERROR, b LONGTEXT PATH '$[1]' ERROR ON ERROR)) AS j)
+    WITH f1 AS (SELECT j.id, CAST(FROM_BASE64(j.b) AS BINARY) AS b
+        FROM JSON_TABLE(@shardwise_f1_0, '$[*]' COLUMNS (
+            id BIGINT PATH '$[0]' ERROR ON ERROR, b LONGTEXT PATH '$[1]' ERROR ON ERROR)) AS j)
 
 Values are strings in it, which the server converts as it would constants; only whole numbers are numbers. A
 text that is longer than its column would be cut off without a word, so that no length is less than what there
@@ -11,7 +12,7 @@ is. Large streams are set as user variables first, in pieces that fit into a pac
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -33,7 +34,7 @@ from shardwise.errors import (
     UnknownName,
 )
 from shardwise.executor.backends.base import Columns, SourceConnection
-from shardwise.executor.served.encoding import base64, json_rows, latin, pieces
+from shardwise.executor.served.encoding import ascii_json, base64, has_wide, json_rows, latin, pieces
 from shardwise.executor.served.mysql_values import PYTHON, durations, is_told_twice
 from shardwise.executor.served.product import Objection, Relation, Statement, StreamColumn
 
@@ -227,29 +228,39 @@ class MySQL:
     def _with_bits(
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch]
     ) -> Relation:
-        """A BIT takes the bytes of the JSON text, which is in Latin-1 for that; texts are in base64 then."""
+        """A BIT takes the bytes of the JSON text, which is in Latin-1 for that.
+
+        Texts have \\u… then; those with characters beyond U+FFFF, which the server does not read so, are in
+        base64. Their COLLATE counts as the statement's own: what compares them with another is refused.
+        """
+        wide = {i for i in range(len(columns)) if any(has_wide(batch.column(i)) for batch in batches)}
+        widths = _widths(columns, batches)
         before, arms = [], []
         for number, piece in enumerate(pieces(batches, _PIECE_BYTES)):
             variable = f"@shardwise_{name}_{number}"
-            rows = _document(piece, columns, is_latin=True).encode("latin-1")
+            rows = _document(piece, columns, is_latin=True, wide=wide).encode("latin-1")
             before.append(Statement(f"SET {variable} = CONVERT(:rows USING latin1)", {"rows": rows}))
-            arms.append(self._select(columns, variable, {}, is_latin=True))
-        sql = " UNION ALL ".join(arms) or self._select(columns, "'[]'", {}, is_latin=True)
+            arms.append(self._select(columns, variable, widths, wide=wide))
+        sql = " UNION ALL ".join(arms) or self._select(columns, "'[]'", widths)
         return Relation(f"{sql} {_MATERIALIZED}", {}, before)
 
     def _select(
-        self, columns: Sequence[StreamColumn], rows: str, widths: Mapping[str, int], *, is_latin: bool = False
+        self,
+        columns: Sequence[StreamColumn],
+        rows: str,
+        widths: Mapping[str, int],
+        *,
+        wide: Set[int] = frozenset(),
     ) -> str:
-        """The rows of a JSON text as a query."""
+        """The rows of a JSON text as a query; texts of the columns `wide` are in base64."""
         texts = _text_types(columns, widths)
-        if is_latin:
-            texts = dict.fromkeys(texts, "LONGTEXT")
+        texts |= dict.fromkeys(wide & texts.keys(), "LONGTEXT")
         defined, items = [], []
         for at, column in enumerate(columns):
             name, cell = self.identifier(column.name), f"c{at}"
             defined.append(f"{cell} {texts.get(at) or _kept_as(column)} PATH '$[{at}]' ERROR ON ERROR")
             shown = _read_as(column, f"j.{cell}")
-            if is_latin and at in texts:
+            if at in wide and at in texts:
                 shown = f"CONVERT(FROM_BASE64({shown}) USING utf8mb4){_collate(column.collation)}"
             items.append(f"{shown} AS {name}")
         return (
@@ -401,7 +412,7 @@ def _kept_as(column: StreamColumn) -> str:
 def _read_as(column: StreamColumn, cell: str) -> str:
     type_ = _read(column.type)
     if type_.name != "BIT" and _is_bytes(column):
-        return f"FROM_BASE64({cell})"
+        return f"CAST(FROM_BASE64({cell}) AS BINARY)"
     if type_.name in _CAST_BACK:
         return f"CAST({cell} AS {type_.name})"
     return cell
@@ -447,19 +458,29 @@ def _widths(columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch]) 
     return found
 
 
-def _document(batch: pa.RecordBatch, columns: Sequence[StreamColumn], *, is_latin: bool = False) -> str:
-    cells = []
-    for column, given in zip(columns, batch.columns, strict=True):
+def _document(
+    batch: pa.RecordBatch,
+    columns: Sequence[StreamColumn],
+    *,
+    is_latin: bool = False,
+    wide: Set[int] = frozenset(),
+) -> str:
+    cells, written = [], []
+    for at, (column, given) in enumerate(zip(columns, batch.columns, strict=True)):
         type_ = _read(column.type)
         if type_.name == "BIT":
             cells.append(latin(given))
         elif pa.types.is_binary(given.type):
             cells.append(base64(given))
-        elif is_latin and type_.is_text and type_.name not in _CAST_BACK:
+        elif at in wide:
             cells.append(base64(given.cast(pa.binary())))
+        elif is_latin and type_.is_text:
+            cells.append(ascii_json(given))
+            written.append(at)
         else:
             cells.append(given)
-    return json_rows(cells, [_read(column.type).name in _WHOLE - {"YEAR"} for column in columns])
+    plain = [_read(column.type).name in _WHOLE - {"YEAR"} for column in columns]
+    return json_rows(cells, [is_plain or at in written for at, is_plain in enumerate(plain)])
 
 
 def _type_of_arrow(field: pa.Field) -> str:

@@ -98,7 +98,8 @@ class Dialect:
     fragment's columns where the merge is SQLite. `name_of` is the name of a select item that has no alias.
     `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
     are the same to a sharding. `carries_collations`: the merge compares a fragment's columns as the shards
-    do, computed ones too. `has_semi_join`: the dialect has a word for it.
+    do, computed ones too. `cuts_quotients`: not those that `quotients` tells of. `has_semi_join`: the
+    dialect has a word for it.
     `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
     values that ran first.
     `merged` is the merge's query as its engine is to have it, given the declared types of those of streams'
@@ -127,6 +128,7 @@ class Dialect:
     shapes: Callable[[Node], tuple[Shape, ...]] = _no_shapes
     collation: Callable[[Column], str | None] = _declared
     carries_collations: bool = False
+    cuts_quotients: bool = False
     has_semi_join: bool = False
     never_fails: Callable[[exp.Expr], bool] = _never
     merged: Callable[[exp.Query, Mapping[str, Mapping[str, str]]], exp.Query] = _merged

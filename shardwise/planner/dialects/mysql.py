@@ -176,5 +176,6 @@ MYSQL = Dialect(
     merged=as_texts,
     collation=collation,
     carries_collations=True,
+    cuts_quotients=True,
     early=MYSQL_VALUES,
 )

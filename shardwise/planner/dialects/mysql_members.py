@@ -1,10 +1,11 @@
-"""ENUM and SET in a merge, where their columns are texts.
+"""ENUM, SET and JSON in a merge, where their columns are texts.
 
     SELECT f1.e FROM f1 ORDER BY f1.e      e ENUM('small','large'): sorts by place, and the merge by letters
     =>  … ORDER BY CASE WHEN f1.e IS NULL THEN NULL ELSE FIELD(f1.e, 'small', 'large') END
 
 A SET sorts by the sum of its members' bits. All else that takes such a column for a number (`e + 0`, `e > 2`,
-`sum(e)`) is right on the shards, and refused in the merge, where it would be 0.
+`sum(e)`) is right on the shards, and refused in the merge, where it would be 0. So is a JSON column that is
+put into another JSON (`json_object('j', j)`): it would be a text in quotes there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,13 @@ Streams = Mapping[str, Mapping[str, str]]
 
 _MEMBER = re.compile(r"'((?:[^']|'')*)'")
 _KIND = re.compile(r"\s*(ENUM|SET)\b", re.IGNORECASE)
+_JSON = re.compile(r"\s*JSON\b", re.IGNORECASE)
+_INTO_JSON: Final = frozenset(
+    """
+    json_array json_object json_arrayagg json_objectagg json_array_append json_array_insert json_insert
+    json_replace json_set
+    """.split()  # noqa: SIM905
+)
 _NUMBERS = re.compile(
     r"\s*(TINYINT|SMALLINT|MEDIUMINT|INT|INTEGER|BIGINT|DEC|FIXED|NUMERIC|FLOAT|DOUBLE|REAL|BIT|YEAR|BOOL)",
     re.IGNORECASE,
@@ -45,9 +53,12 @@ _EQUALITIES: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
 
 def as_texts(query: exp.Query, streams: Streams) -> exp.Query:
     """The merge's query, edited in place. Raises Unplannable."""
-    if not any(_KIND.match(type_) for columns in streams.values() for type_ in columns.values()):
-        return query
+    types = [type_ for columns in streams.values() for type_ in columns.values()]
     scopes = _Scopes(streams)
+    if any(map(_JSON.match, types)):
+        _check_json(query, scopes)
+    if not any(map(_KIND.match, types)):
+        return query
     for key in list(query.find_all(exp.Ordered)):
         select = key.find_ancestor(exp.Select, exp.SetOperation)
         if isinstance(select, exp.Select):
@@ -66,6 +77,21 @@ def as_texts(query: exp.Query, streams: Streams) -> exp.Query:
                 hint=f"Compute it in a subquery of its table alone: (SELECT {column.name} + 0 AS n FROM …)",
             )
     return query
+
+
+def _check_json(query: exp.Query, scopes: _Scopes) -> None:
+    for call in query.find_all(exp.Anonymous):
+        if call.name.partition("\ue001")[0].lower() not in _INTO_JSON:
+            continue
+        for column in call.find_all(exp.Column):
+            holder = column.find_ancestor(exp.Anonymous, exp.Query, exp.Case)
+            type_ = scopes.type_of(column, column.find_ancestor(exp.Select))
+            if holder is call and type_ is not None and _JSON.match(type_):
+                raise Unplannable(
+                    f'the JSON column "{column.name}" is put into another JSON where rows of several shards '
+                    "meet: there it is a text",
+                    hint=f"Say that it is JSON: json_extract({column.name}, '$')",
+                )
 
 
 def _meant(key: exp.Ordered, select: exp.Select) -> exp.Expr:

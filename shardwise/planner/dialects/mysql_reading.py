@@ -124,7 +124,19 @@ def has_form(node: exp.Expr) -> bool:
 def mended(tokens: list[Token], sql: str) -> list[Token]:
     """The tokens as sqlglot reads them right; `restored` is to be given the tree."""
     _check_gaps(tokens, sql)
-    return _named(_Mending(_texts(tokens, sql), sql).mend(), sql)
+    return _named(_Mending(_texts(_without_dual(tokens), sql), sql).mend(), sql)
+
+
+def _without_dual(tokens: list[Token]) -> list[Token]:
+    """`FROM DUAL` says that there is no table."""
+    found: list[Token] = []
+    for token in tokens:
+        is_dual = token.token_type is TokenType.VAR and token.text.lower() == "dual"
+        if is_dual and found and found[-1].token_type is TokenType.FROM:
+            found.pop()
+        else:
+            found.append(token)
+    return found
 
 
 def _check_gaps(tokens: list[Token], sql: str) -> None:

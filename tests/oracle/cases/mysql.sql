@@ -296,3 +296,40 @@ SELECT 1, 'a', NULL, now() IS NOT NULL
 SELECT id FROM t WHERE id = 1 AND id = 2
 SELECT count(*), sum(k), max(name), bit_and(k) FROM t WHERE id = 1 AND id = 2
 SELECT name, count(*) FROM t WHERE id = NULL GROUP BY name
+-- what is equal in an arm need not be equal in a set operation's result
+SELECT name FROM p UNION SELECT name FROM q ORDER BY BINARY name
+SELECT name FROM p INTERSECT SELECT name FROM q ORDER BY BINARY name
+SELECT name FROM q INTERSECT SELECT name FROM p ORDER BY BINARY name
+SELECT name FROM p EXCEPT SELECT name FROM q WHERE z = 1 ORDER BY BINARY name
+SELECT hex(x.n) FROM (SELECT name AS n FROM t UNION SELECT bin FROM t) x ORDER BY 1
+SELECT hex(x.b) FROM (SELECT b FROM t UNION SELECT name FROM t) x ORDER BY 1
+SELECT j FROM o UNION SELECT name FROM t ORDER BY BINARY j
+-- bytes stay bytes in the merge, whatever they meet
+SELECT b FROM t UNION ALL SELECT name FROM t ORDER BY 1
+SELECT a.id, c.id FROM t a JOIN t c ON a.b = c.name ORDER BY 1, 2
+SELECT concat(a.b, c.name), coalesce(a.b, c.name), if(a.id > 9, a.b, c.name) FROM t a JOIN t c ON a.k = c.flag ORDER BY a.id, c.id
+SELECT a.id, c.id, a.b < c.name FROM t a JOIN t c ON a.k = c.flag ORDER BY a.id, c.id
+-- texts beside a BIT
+SELECT count(DISTINCT bits), count(DISTINCT lat), count(DISTINCT uni), count(DISTINCT bin) FROM o
+SELECT a.id, c.id, a.bits, a.lat = c.lat, a.uni = c.bin, a.lat = c.uni, concat(a.lat, c.bin) FROM o a JOIN o c ON a.id = c.id - 1 ORDER BY 1
+SELECT bits, lat, count(*), length(max(lat)), min(bin) FROM o GROUP BY bits, lat ORDER BY bits, lat
+SELECT a.id, a.bits, hex(a.bin), hex(a.uni), hex(a.lat) FROM o a JOIN o c ON a.id = c.id - 1 ORDER BY 1
+-- a quotient has more digits than it shows
+SELECT sum(k / 7) * 7, avg(k / 7) * 7, max(k / 7) * 7, min(k / 7) / 3 FROM t
+SELECT sum(1 / id), avg(1 / id), avg(price / 3), sum(price / k) FROM t
+SELECT k, avg(id / 7), sum(qty / 7) FROM t GROUP BY k ORDER BY k
+SELECT id, (SELECT avg(k) FROM t) / 3, (SELECT sum(v) / 7 FROM u) * 7 FROM t ORDER BY id LIMIT 3
+SELECT id FROM t WHERE price - 0.333333 > (SELECT avg(w) FROM u) / 3 ORDER BY id
+SELECT id FROM t WHERE k / 3 IN (SELECT v / 3 FROM u) ORDER BY id
+SELECT id FROM t WHERE k / 7 * 7 = (SELECT max(v / 7) FROM u WHERE v < 4) * 7 ORDER BY id
+SELECT t.id, x.a * 7 FROM t JOIN (SELECT t_id, v / 7 AS a FROM u WHERE v < 4) x ON x.t_id = t.k ORDER BY 1, 2
+SELECT sum(x.a) * 7, sum(x.a * 7) FROM (SELECT id / 7 AS a FROM t WHERE id < 30) x
+SELECT x.a * 7 FROM (SELECT avg(k) / 7 AS a FROM t) x
+SELECT id / 7 AS q FROM t ORDER BY q * 7, id LIMIT 9
+SELECT id FROM t WHERE price > (SELECT avg(price) FROM t WHERE id > 5) ORDER BY id
+SELECT id FROM t WHERE k / 7 = (SELECT max(v / 7) FROM u WHERE v < 4) ORDER BY id
+SELECT id FROM t WHERE (SELECT sum(v) / 7 FROM u WHERE v = 3 AND id = 2) <> k * 3 / 7 ORDER BY id
+SELECT a.id, b.t_id FROM (SELECT id, k / 7 AS q FROM t WHERE id = 5 OR id = 6) a JOIN (SELECT t_id, v / 7 AS q FROM u) b ON a.q = b.q ORDER BY 1, 2
+SELECT id, avg(k) / 3, avg(k) FROM t GROUP BY id ORDER BY id
+SELECT 1 FROM DUAL
+SELECT 'x' AS x FROM dual WHERE 1 = 1 UNION SELECT name FROM t WHERE id = (SELECT 4 FROM DUAL) ORDER BY x
