@@ -55,7 +55,9 @@ def infer_(
             )
         with writing(output):
             output.write_text(text, encoding="utf-8")
-    consoles.stderr().print(Text(f"wrote {output}; now: shardwise catalog check --rows -c {output}"))
+    consoles.stderr().print(
+        Text(f"wrote {output}; now: shardwise catalog import -c {output}, then catalog check --rows")
+    )
 
 
 def inferred(urls: Sequence[str], secret: Secret | None) -> str:
