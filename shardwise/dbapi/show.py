@@ -334,7 +334,7 @@ def route_of(
         )
     parts = [_in_dialect(part, table, catalog.dialect) for part in key.parts]
     if not 1 <= len(values) <= len(parts):
-        wanted = ", ".join(parts)
+        wanted = ", ".join(part.sql(dialect=catalog.dialect) for part in key.parts)
         raise ProgrammingError(
             f'the shard key of "{table.full_name}" is ({wanted}): {len(values)} values were given',
             reason=Reason.PARAMETERS,

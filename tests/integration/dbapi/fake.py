@@ -68,7 +68,7 @@ class FakeCluster:
 
     def __init__(self) -> None:
         self.engine = duckdb.connect()
-        self.catalog = parse(CATALOG)
+        self.catalog = self.declared = parse(CATALOG)
         self.options: list[Options] = []
         self.locals: list[Mapping[str, Any]] = []
         self.is_closed = False
