@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shlex
 import string
 import subprocess
 import sys
@@ -89,7 +90,7 @@ def test_the_page(shop: dict[str, str], tmp_path: Path) -> None:
         if not command.startswith("shardwise "):
             continue
         done = subprocess.run(
-            command.replace("shardwise ", f"{sys.executable} -m shardwise.cli ", 1),
+            command.replace("shardwise ", f"{shlex.quote(sys.executable)} -m shardwise.cli ", 1),
             shell=True,
             check=False,
             cwd=tmp_path,
