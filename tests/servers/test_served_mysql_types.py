@@ -121,6 +121,19 @@ def test_a_moment_that_clocks_show_twice_is_not_moved() -> None:
     MySQL().check_moments(columns, [batch], "UTC")
 
 
+def test_a_day_that_there_is_not_is_not_moved(world: Served) -> None:
+    def check(*days: str | None) -> None:
+        batch = pa.RecordBatch.from_pydict({"d": [day and f"{day} 10:00:00" for day in days]})
+        MySQL().check_moments((StreamColumn("d", "DATETIME"),), [batch], "UTC")
+
+    check("2024-02-29", "0000-00-00", "2024-00-15", "2024-02-00", None)
+    with pytest.raises(DataError, match=r'"d" holds 2023-02-29, a day that there is not'):
+        check("2023-02-29")
+    days = "SELECT id, str_to_date(concat('2024-02-', 28 + id % 3), '%Y-%m-%d') AS day FROM t"
+    with pytest.raises(DataError, match="2024-02-30, a day that there is not"):
+        world.found(f"SELECT q.day FROM ({days}) AS q JOIN t AS o ON o.id = q.id + 1")
+
+
 def test_which_moments_clocks_show_twice() -> None:
     found = ["2024-10-27 02:30:00.5", None, "0000-00-00 00:00:00"]
     assert is_told_twice(pa.array(found), "Europe/Berlin")

@@ -35,7 +35,7 @@ from shardwise.errors import (
 )
 from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.served.encoding import ascii_json, base64, has_wide, json_rows, latin, pieces
-from shardwise.executor.served.mysql_values import PYTHON, durations, is_told_twice
+from shardwise.executor.served.mysql_values import PYTHON, durations, impossible_day, is_told_twice
 from shardwise.executor.served.product import Objection, Relation, Statement, StreamColumn
 
 _INLINE_BYTES: Final = 64 << 10
@@ -186,8 +186,20 @@ class MySQL:
     def check_moments(
         self, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], time_zone: str
     ) -> None:
-        """A TIMESTAMP of the hour that a clock shows twice in autumn."""
+        """A TIMESTAMP of the hour that a clock shows twice in autumn, and a day that there is not.
+
+        The server would make 0000-00-00 of such a day where it is shipped, without a word.
+        """
         for at, column in enumerate(columns):
+            if _read(column.type).name in ("DATE", "DATETIME", "TIMESTAMP"):
+                for batch in batches:
+                    day = impossible_day(batch.column(at))
+                    if day is not None:
+                        raise DataError(
+                            f'the column "{column.name}" holds {day}, a day that there is not: it cannot be '
+                            "moved to the merge",
+                            hint=f"Write CAST({column.name} AS CHAR) in its place, or leave such rows out",
+                        )
             if _read(column.type).name != "TIMESTAMP" or time_zone == "UTC":
                 continue
             for batch in batches:

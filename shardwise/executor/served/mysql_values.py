@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from decimal import Decimal
@@ -40,6 +41,16 @@ def is_told_twice(cells: pa.Array, time_zone: str) -> bool:
     except pa.ArrowInvalid as error:
         return "ambiguous" in str(error)
     return False
+
+
+def impossible_day(cells: pa.Array) -> str | None:
+    """The first of these texts that is of a day that no month has, such as 2024-02-30; `str_to_date` makes
+    them. A month or a day of zero is one to MySQL."""
+    for day in pc.unique(pc.utf8_slice_codeunits(cells, 0, 10)).to_pylist():
+        year, month, number = map(int, day.split("-")) if day else (0, 0, 0)
+        if month > 12 or (month and number > monthrange(year or 4, month)[1]):
+            return str(day)
+    return None
 
 
 def durations(cells: pa.Array) -> pa.Array:
