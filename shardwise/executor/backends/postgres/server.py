@@ -13,6 +13,7 @@ from collections import deque
 import psycopg
 
 from shardwise.errors import Error
+from shardwise.executor.backends.postgres.errors import Lost
 from shardwise.executor.backends.postgres.session import Session
 from shardwise.executor.backends.postgres.settings import Settings
 
@@ -32,7 +33,7 @@ class Server:
         while (session := self._waiting(settings)) is not None:
             try:
                 return session, session.begin(time_zone)
-            except (psycopg.OperationalError, Error):
+            except (psycopg.OperationalError, Lost):
                 session.close()
             except BaseException:
                 session.close()
