@@ -61,9 +61,11 @@ def database(server: Postgres) -> str:
     )
     with server.connect(name) as con:
         for user, password in (("reader", PASSWORD), ("safe", "x")):
-            if not con.execute("SELECT FROM pg_roles WHERE rolname = %s", [user]).fetchall():
-                quoted = psycopg.sql.Literal(password).as_string(con)
-                con.execute(f"CREATE ROLE {user} LOGIN PASSWORD {quoted}")
+            quoted = psycopg.sql.Literal(password).as_string(con)
+            con.execute(  # the workers share the server, and another may just have made it
+                f"DO $do$ BEGIN CREATE ROLE {user} LOGIN PASSWORD {quoted}; "
+                "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $do$"
+            )
         con.execute("GRANT SELECT ON many TO reader")
     return name
 

@@ -133,7 +133,8 @@ def _make_user(server: Server, database: str, user: str) -> None:
         )
     else:
         postgres().run(
-            "DO $$ BEGIN CREATE USER canary_user; EXCEPTION WHEN duplicate_object THEN NULL; END $$",
+            "DO $$ BEGIN CREATE USER canary_user; "
+            "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
             "ALTER USER canary_user PASSWORD 'canary-Ö''\\%41 7f3a'",
         )
         postgres().run("GRANT SELECT ON t TO canary_user", database=database)
