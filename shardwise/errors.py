@@ -164,10 +164,21 @@ class Unplannable(NotSupportedError):
 
 
 class ShardUnavailable(OperationalError):
-    """A shard's source is missing, locked, broken or unreachable; `shard` says which."""
+    """A shard's source is missing, locked, broken or unreachable; `shard` says which.
+
+    `is_passing`: the same statement may be answered if it is run again at once, for a connection broke, or
+    none was free. `is_missing`: there is no such file, folder or database.
+    """
 
     default_reason = Reason.SHARD_UNAVAILABLE
     default_sqlstate = "08001"
+
+    def __init__(
+        self, message: str, *, is_passing: bool = False, is_missing: bool = False, **fields: object
+    ) -> None:
+        super().__init__(message, **fields)  # type: ignore[arg-type]
+        self.is_passing = is_passing
+        self.is_missing = is_missing
 
 
 class DeadlineExceeded(OperationalError):

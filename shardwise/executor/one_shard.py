@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 
-from shardwise.executor.backends.base import MissingSource, SourceConnection
+from shardwise.errors import ShardUnavailable
+from shardwise.executor.backends.base import SourceConnection
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import Located, Reader
 from shardwise.plan.gaps import Gap
@@ -49,8 +50,8 @@ class OneShard(ABC):
         reader, request = self._reader, self.request
         try:
             self.lease = reader.pool.lease(request.source)
-        except MissingSource:
-            empty = reader.empty(request)
+        except ShardUnavailable as error:
+            empty = reader.empty(request) if error.is_missing else None
             if empty is None:
                 raise
             self._connection = empty.connection

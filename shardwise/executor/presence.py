@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 
 from shardwise.errors import ShardUnavailable
-from shardwise.executor.backends.base import Location, MissingSource
+from shardwise.executor.backends.base import Location
 
 Identity = tuple[int, int]
 _NO_SUCH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
@@ -22,7 +22,7 @@ _NO_SUCH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 def identity_of(location: Location) -> Identity | None:
     """What tells a member's file from another of its name; None for sources that are no members.
 
-    Raises MissingSource, or ShardUnavailable where that is not certain.
+    Raises ShardUnavailable, which `is_missing` where that is certain.
     """
     if location.family is None or location.family.folder is None:
         return None
@@ -67,8 +67,9 @@ def _objection(location: Location, folder: str, error: OSError) -> ShardUnavaila
     return _missing(location)
 
 
-def _missing(location: Location) -> MissingSource:
-    return MissingSource(
+def _missing(location: Location) -> ShardUnavailable:
+    return ShardUnavailable(
         f'source "{location.source}": "{location.path}" does not exist',
         hint="Check the source's URL in the catalog; opening never makes a file",
+        is_missing=True,
     )

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from shardwise.errors import Error, InternalError, OperationalError
-from shardwise.executor.backends.base import Columns, Location, MissingSource, SourceConnection
+from shardwise.errors import Error, InternalError, OperationalError, ShardUnavailable
+from shardwise.executor.backends.base import Columns, Location, SourceConnection
 from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
@@ -207,8 +207,8 @@ class Reading:
         """Opens what is to be read, and gives the text for it."""
         try:
             lease = self._lease = self._lease or self._reader.pool.lease(self.request.source)
-        except MissingSource:
-            empty = self._reader.empty(self.request)
+        except ShardUnavailable as error:
+            empty = self._reader.empty(self.request) if error.is_missing else None
             if empty is None:
                 raise
             self._connection = empty.connection
@@ -321,8 +321,10 @@ def located(error: BaseException, lease: Lease | None, request: Request) -> Erro
     ours = lease.translate(error) if lease is not None else error
     if not isinstance(ours, Error):
         ours = OperationalError(str(ours))
-    if isinstance(ours, MisfitError) and (column := request.plain().get(ours.column)) is not None:
-        ours.locate(*column)
+    if isinstance(ours, MisfitError):
+        if (column := request.plain().get(ours.column)) is not None:
+            ours.locate(*column)
+        ours = ours.public()
     if ours.shard is None:
         ours.shard = request.shard
         where = f'shard "{request.shard}"'

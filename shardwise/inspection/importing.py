@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from shardwise.catalog.model import Catalog, Column, LockedTable, Reference, Table
-from shardwise.executor.backends.base import MissingSource
+from shardwise.errors import ShardUnavailable
 from shardwise.inspection.drift import differences, merged
 from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.physical import PhysicalTable, SourceReader
@@ -65,7 +65,9 @@ class Sources:
             return False
         try:
             self.tables(shard)
-        except MissingSource:
+        except ShardUnavailable as error:
+            if not error.is_missing:
+                raise
             return True
         return False
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shardwise.catalog.model import Catalog, LockedTable, Table
-from shardwise.errors import CatalogError, Error
-from shardwise.executor.backends.base import MissingSource
+from shardwise.errors import CatalogError, Error, ShardUnavailable
 from shardwise.inspection.physical import PhysicalTable
 from shardwise.inspection.wildcards import logical_table
 from shardwise.session.opened import OpenedSource
@@ -134,8 +133,8 @@ class _Learning:
             try:
                 with self._open_source(name) as source:
                     self._sources[name] = source.tables(catalog.dialect)
-            except MissingSource:
-                if catalog is self._catalog:
+            except ShardUnavailable as error:
+                if not error.is_missing or catalog is self._catalog:
                     raise
                 self._sources[name] = {}
         return self._sources[name]

@@ -22,7 +22,7 @@ from shardwise.errors import (
     OperationalError,
     ShardUnavailable,
 )
-from shardwise.executor.backends.base import Location, MissingSource, SourceOptions
+from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.postgres import PostgresBackend, PostgresSource
 from shardwise.executor.backends.postgres.connection import PostgresConnection
 from shardwise.executor.backends.postgres.settings import Settings
@@ -159,7 +159,8 @@ def test_no_password(backend: PostgresBackend, server: Postgres, database: str) 
 
 def test_an_unknown_database(backend: PostgresBackend, server: Postgres) -> None:
     error = error_of(backend, location(server, "no_such_db"))
-    assert isinstance(error, MissingSource)
+    assert isinstance(error, ShardUnavailable)
+    assert error.is_missing
     assert 'database "no_such_db" does not exist' in error.message
 
 
@@ -357,8 +358,12 @@ def test_a_server_that_stops_amid_rows(backend: PostgresBackend, server: Postgre
         connection.execute("SELECT id, repeat(word, 100) FROM many", {})
         proxy.stall()
         began = time.monotonic()
-        with pytest.raises(ShardUnavailable, match="does not answer any more"):
+        with pytest.raises(psycopg.OperationalError, match="does not answer any more") as caught:
             connection.fetchmany(MANY)  # what was on the way still comes
+        error = backend.translate_error(caught.value, where)
+        assert isinstance(error, ShardUnavailable)
+        assert "does not answer any more" in error.message
+        assert not backend.is_transient(error)
         assert time.monotonic() - began < 6
         connection.close()
         proxy.flow()

@@ -50,11 +50,13 @@ def cluster(
     port: int | None = None,
     password: str | None = None,
     columns: str = "id BIGINT, word VARCHAR, x DECIMAL(9, 2)",
+    with_: str = "",
     **options: Any,
 ) -> Cluster:
     server = postgres()
     sources = "".join(
-        f"CREATE SOURCE s{i} URL '{server.url(name).replace(str(server.port), str(port or server.port))}';"
+        f"CREATE SOURCE s{i} URL '{server.url(name).replace(str(server.port), str(port or server.port))}'"
+        f" {with_};"
         for i, name in enumerate(databases)
     )
     slots = ", ".join(f"s{i} = {i}" for i in range(len(databases)))
@@ -87,6 +89,29 @@ def test_connections_that_died_while_they_waited(databases: list[str], proxy: Pr
         for _ in range(3):
             assert answer(con, "SELECT count(*) FROM t") == [(SHARDS * EACH,)]
             proxy.drop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_a_server_that_falls_silent(databases: list[str], proxy: Proxy, dialect: str) -> None:
+    """Two waits, whatever waits in the pool: for a connection that is there, then for a new one."""
+    options = "WITH (connect_timeout_s = 1, read_timeout_s = 1)"
+    with cluster(databases, dialect, port=proxy.port, with_=options) as con:
+        connections = [con.connect() for _ in range(6)]
+        cursors = [each.cursor().execute("SELECT word FROM t") for each in connections]
+        for cursor in cursors:
+            cursor.close()
+        for sql in ("SELECT word FROM t WHERE id = 2", "SELECT count(*) FROM t"):
+            assert answer(con, sql)
+            proxy.stall()
+            began = time.monotonic()
+            with pytest.raises(
+                ShardUnavailable, match=r"does not answer|did not answer|timeout expired"
+            ) as caught:
+                answer(con, sql)
+            assert time.monotonic() - began < 3.5
+            assert not caught.value.is_passing
+            proxy.flow()
 
 
 def test_a_read_is_tried_again_before_its_first_rows(
@@ -125,6 +150,8 @@ def test_a_connection_lost_amid_rows_is_an_error(
         answer(con, "SELECT id, repeat(word, 2000) FROM t")
     assert caught.value.shard in ("s0", "s1")
     assert "the connection was lost" in caught.value.message
+    assert type(caught.value) is ShardUnavailable
+    assert caught.value.is_passing
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"])

@@ -12,11 +12,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import pyarrow as pa
 
-from shardwise.errors import Error, ShardUnavailable
-
-
-class MissingSource(ShardUnavailable):
-    """There is no such file or folder. Of a member of an open family that is no error: it has no rows."""
+from shardwise.errors import Error
 
 
 class Family(NamedTuple):

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from shardwise.errors import Error, OperationalError, Reason, ShardUnavailable
 from shardwise.executor import duck, translate
-from shardwise.executor.backends.base import Columns, Location, MissingSource, ReadColumn, SourceOptions
+from shardwise.executor.backends.base import Columns, Location, ReadColumn, SourceOptions
 from shardwise.executor.conform import suits
 
 
@@ -122,9 +122,10 @@ class DuckDBBackend:
         path = Path(location.path)
         if not path.is_file():
             what = "is a directory" if path.is_dir() else "does not exist"
-            raise (ShardUnavailable if path.exists() else MissingSource)(
+            raise ShardUnavailable(
                 f'source "{location.source}": file "{path}" {what}',
                 hint="Check the source's URL in the catalog; opening never makes a file",
+                is_missing=not path.exists(),
             )
         return DuckDBSource(duck.connect(str(path), settings(location, options), read_only=True))
 
@@ -146,8 +147,9 @@ def translate_error(error: BaseException, location: Location) -> Error:
     where = f'source "{location.source}"'
     for pattern, what, hint in _UNAVAILABLE:
         if pattern.search(engine.message):
-            kind = MissingSource if what == "does not exist" else ShardUnavailable
-            return kind(f'{where}: file "{location.path}" {what}', hint=hint)
+            return ShardUnavailable(
+                f'{where}: file "{location.path}" {what}', hint=hint, is_missing=what == "does not exist"
+            )
     if engine.kind in ("IO", "Serialization", "FATAL", "Connection") or "orrupt" in engine.message:
         return ShardUnavailable(f"{where} cannot be read: {engine.message}", hint="Check the file")
     ours = translate.translate(error)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shardwise.errors import Error, ShardUnavailable
 from shardwise.executor import duck
-from shardwise.executor.backends.base import Location, MissingSource, ReadColumn, SourceOptions
+from shardwise.executor.backends.base import Location, ReadColumn, SourceOptions
 from shardwise.executor.backends.duckdb import DuckDBSource, settings, translate_error
 from shardwise.executor.conform import suits
 
@@ -25,9 +25,10 @@ class ParquetBackend:
         folder = Path(location.path)
         if not folder.is_dir():
             what = "is not a directory" if folder.exists() else "does not exist"
-            raise (ShardUnavailable if folder.exists() else MissingSource)(
+            raise ShardUnavailable(
                 f'source "{location.source}": folder "{folder}" {what}',
                 hint="Check the source's URL in the catalog; opening never makes a folder",
+                is_missing=not folder.exists(),
             )
         folder = folder.resolve()
         views = [

@@ -42,6 +42,10 @@ class MisfitError(DataError):
             self.table, self.column = table, column
             self.message = self._text()
 
+    def public(self) -> DataError:
+        """The same as its user sees it."""
+        return DataError(self.message, hint=self.hint)
+
     def _text(self) -> str:
         of_table = f' of table "{self.table}"' if self.table else ""
         return f'column "{self.column}"{of_table} {self._holds}'

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from shardwise.errors import Error
+from shardwise.errors import Error, ShardUnavailable
 from shardwise.executor.backends.base import Location, ReadColumn, SourceOptions
 from shardwise.executor.backends.mysql import tables
 from shardwise.executor.backends.mysql.connection import MySQLConnection
-from shardwise.executor.backends.mysql.errors import Passing, translate_error
+from shardwise.executor.backends.mysql.errors import translate_error
 from shardwise.executor.backends.mysql.server import Server
 from shardwise.executor.backends.mysql.settings import Settings, settings_of
 
@@ -66,4 +66,4 @@ class MySQLBackend:
         return translate_error(error, location)
 
     def is_transient(self, error: Error) -> bool:
-        return isinstance(error, Passing)
+        return isinstance(error, ShardUnavailable) and error.is_passing

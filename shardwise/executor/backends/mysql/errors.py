@@ -19,11 +19,6 @@ from shardwise.executor.backends.address import address_of
 from shardwise.executor.backends.base import Location
 from shardwise.executor.backends.mysql.driver import CR, cause_of, pymysql
 
-
-class Passing(ShardUnavailable):
-    """One that may be gone if the request is tried again at once."""
-
-
 LOST = frozenset((2006, 2013, 2055, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 4031))
 """The connection is gone, for whatever reason: the same statement on another one may do."""
 
@@ -74,7 +69,7 @@ def translate_error(error: BaseException, location: Location) -> Error:
         return DataError(f"{where}: a text holds what is no Unicode character")
     if isinstance(error, OSError):
         what = f"{_server(location)} cannot be reached: {error.strerror or type(error).__name__}"
-        return Passing(f"{where}: {what}", hint=_NOT_THERE[2003][1])
+        return ShardUnavailable(f"{where}: {what}", hint=_NOT_THERE[2003][1], is_passing=True)
     if not isinstance(error, pymysql.MySQLError):
         return OperationalError(f"{where}: {type(error).__name__} in the driver: {_told(error, location)}")
     ours = _of_server(error, where, location)
@@ -93,14 +88,18 @@ def _of_server(error: BaseException, where: str, location: Location) -> Error:
             hint = (
                 "No password was found for it: give the source a PASSWORD, and see that its variable is set"
             )
-        kind = Passing if code == 2003 else ShardUnavailable
-        return kind(f"{where}: {_server(location)} {what}: {said}", hint=hint)
+        return ShardUnavailable(
+            f"{where}: {_server(location)} {what}: {said}", hint=hint, is_passing=code == 2003
+        )
     if is_lost(error):
-        return Passing(f"{where}: the connection to {_server(location)} was lost: {said}", hint="Try again")
+        what = f"the connection to {_server(location)} was lost: {said}"
+        return ShardUnavailable(f"{where}: {what}", hint="Try again", is_passing=True)
     if code in _FULL:
         what = f"{_server(location)} has no connection free: {said}"
-        return Passing(
-            f"{where}: {what}", hint="Lower connections_per_server of the catalog, or raise its limit"
+        return ShardUnavailable(
+            f"{where}: {what}",
+            hint="Lower connections_per_server of the catalog, or raise its limit",
+            is_passing=True,
         )
     if code == 1317:
         return Cancelled("the statement was cancelled")

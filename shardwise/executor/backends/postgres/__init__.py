@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from shardwise.errors import Error, NotSupportedError
+from shardwise.errors import Error, NotSupportedError, ShardUnavailable
 from shardwise.executor.backends.base import Location, ReadColumn, SourceOptions
 
 try:
@@ -23,7 +23,7 @@ except ImportError as error:
     ) from error
 
 from shardwise.executor.backends.postgres import tables
-from shardwise.executor.backends.postgres.errors import Passing, translate_error
+from shardwise.executor.backends.postgres.errors import translate_error
 from shardwise.executor.backends.postgres.server import Server
 from shardwise.executor.backends.postgres.settings import Settings
 from shardwise.executor.backends.postgres.source import PostgresSource
@@ -54,4 +54,4 @@ class PostgresBackend:
         return translate_error(error, location)
 
     def is_transient(self, error: Error) -> bool:
-        return isinstance(error, Passing)
+        return isinstance(error, ShardUnavailable) and error.is_passing

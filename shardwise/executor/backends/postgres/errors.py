@@ -19,27 +19,26 @@ from shardwise.errors import (
     ShardUnavailable,
 )
 from shardwise.executor.backends.address import Address, address_of
-from shardwise.executor.backends.base import Location, MissingSource
+from shardwise.executor.backends.base import Location
 
 PORT = 5432
 CHECK = "Run `shardwise catalog check` to see all differences"
 
 
-class Passing(ShardUnavailable):
-    """One that may be gone if the request is tried again at once."""
-
-
-class Lost(Passing):
-    """The connection broke, or was cut because the server did not answer."""
+class Silence(psycopg.OperationalError):
+    """The connection was cut because the server did not answer: to ask again is to wait as long again."""
 
 
 def translate_error(error: BaseException, location: Location) -> Error:
     """Ours for what connecting or reading raised."""
     where = f'source "{location.source}"'
     if isinstance(error, Error):
-        if isinstance(error, NotSupportedError | Lost) and where not in error.message:
+        if isinstance(error, NotSupportedError) and where not in error.message:
             error.message = f"{where}: {error.message}"
         return error
+    if isinstance(error, Silence):
+        what = f"{_at(address_of(location, port=PORT))} {error}"
+        return ShardUnavailable(f"{where}: {what}", hint="Check the server and the network")
     text = redacted(_primary(error), location.password)
     state = error.sqlstate if isinstance(error, psycopg.Error) else None
     if state is None:
@@ -69,13 +68,15 @@ def _of_state(state: str, text: str, where: str, location: Location, hint: str |
     if state == "57014":
         return _stopped(text, where)
     if state in _PASSING:
-        return Passing(f"{where}: {text}", hint=_PASSING[state])
+        return ShardUnavailable(f"{where}: {text}", hint=_PASSING[state], is_passing=True)
     if state in _DRIFT:
         return OperationalError(
             f"{where} is not as the catalog says: {text}", reason=Reason.SCHEMA_DRIFT, hint=CHECK
         )
     if state == "3D000":
-        return MissingSource(f"{where}: {text}", hint="Check the source's URL in the catalog")
+        return ShardUnavailable(
+            f"{where}: {text}", hint="Check the source's URL in the catalog", is_missing=True
+        )
     if state[:2] == "28":
         return ShardUnavailable(
             f'{where}: {_at(address)} refused user "{address.user or ""}": {text}',
@@ -121,7 +122,7 @@ def _of_client(error: BaseException, text: str, where: str, location: Location) 
     if not isinstance(error, psycopg.OperationalError | OSError):
         return OperationalError(f"{where}: {text}")
     if isinstance(error, psycopg.Error) and not text.startswith(_CONNECTING):
-        return Lost(f"{where}: the connection was lost: {text}", hint=_SOON)
+        return ShardUnavailable(f"{where}: the connection was lost: {text}", hint=_SOON, is_passing=True)
     said = list(dict.fromkeys(filter(None, _TRIED.split(text))))
     text = "; ".join(said)
     for pattern, state in _REFUSED:

@@ -13,7 +13,7 @@ from collections import deque
 import psycopg
 
 from shardwise.errors import Error
-from shardwise.executor.backends.postgres.errors import Lost
+from shardwise.executor.backends.postgres.errors import Silence
 from shardwise.executor.backends.postgres.session import Session
 from shardwise.executor.backends.postgres.settings import Settings
 
@@ -28,13 +28,16 @@ class Server:
     def take(self, settings: Settings, time_zone: str) -> tuple[Session, str]:
         """A session in a transaction that has just begun, and the version that it begins with.
 
-        That it begins shows whether a session that waited is alive: nothing was asked on it yet.
+        That it begins shows whether a session that waited is alive: nothing was asked on it yet. Where one
+        got no answer the others are not asked, each of which would take as long: a new connection tells.
         """
         while (session := self._waiting(settings)) is not None:
             try:
                 return session, session.begin(time_zone)
-            except (psycopg.OperationalError, Lost):
+            except psycopg.OperationalError as error:
                 session.close()
+                if isinstance(error, Silence):
+                    self.close_idle(settings)
             except BaseException:
                 session.close()
                 raise

@@ -26,7 +26,7 @@ from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from shardwise.errors import Cancelled, NotSupportedError, OperationalError
-from shardwise.executor.backends.postgres.errors import Lost, redacted
+from shardwise.executor.backends.postgres.errors import Silence, redacted
 from shardwise.executor.backends.postgres.settings import Settings
 
 _T = TypeVar("_T")
@@ -390,7 +390,7 @@ class Session:
             return value
 
     def _ready(self, wanted: int, end: float | None) -> int:
-        """Waits for the socket; raises Lost if the server does not answer any more."""
+        """Waits for the socket; raises Silence if the server does not answer any more."""
         if wanted != self._events:  # psycopg's bits are those of `selectors`
             self._selector.modify(self.pgconn.socket, wanted)
             self._events = wanted
@@ -407,9 +407,7 @@ class Session:
 
     def _give_up(self, why: str) -> None:
         self.close()
-        raise Lost(
-            f"the server at {self.settings.address.server} {why}", hint="Check the server and the network"
-        )
+        raise Silence(why)
 
 
 def _connected(settings: Settings) -> psycopg.Connection[Any]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from shardwise.errors import CatalogError, Error
+from shardwise.errors import CatalogError, Error, ShardUnavailable
 from shardwise.executor.backends.base import Location, ReadColumn, SourceOptions
 from shardwise.executor.backends.sqlite import tables
 from shardwise.executor.backends.sqlite.connection import SQLiteConnection
-from shardwise.executor.backends.sqlite.errors import Passing, path_of, translate_error
+from shardwise.executor.backends.sqlite.errors import path_of, translate_error
 from shardwise.executor.backends.sqlite.file import FileConnection, identity
 
 __all__ = ["SQLiteBackend", "SQLiteSource"]
@@ -86,7 +86,7 @@ class SQLiteBackend:
         return translate_error(error, location)
 
     def is_transient(self, error: Error) -> bool:
-        return isinstance(error, Passing)
+        return isinstance(error, ShardUnavailable) and error.is_passing
 
 
 def _milliseconds(location: Location, option: str, default: int) -> int:

@@ -17,11 +17,7 @@ from shardwise.errors import (
     ShardUnavailable,
 )
 from shardwise.executor import lite
-from shardwise.executor.backends.base import Location, MissingSource
-
-
-class Passing(ShardUnavailable):
-    """One that may be gone if the request is tried again at once."""
+from shardwise.executor.backends.base import Location
 
 
 def path_of(location: Location) -> str:
@@ -43,15 +39,15 @@ def translate_error(error: BaseException, location: Location) -> Error:
     path = path_of(location)
     file = f'{where}: file "{path}"'
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return MissingSource(f"{file} does not exist", hint=_URL)
+        return ShardUnavailable(f"{file} does not exist", hint=_URL, is_missing=True)
     if isinstance(error, OSError):
         return ShardUnavailable(f"{file} cannot be reached: {error.strerror}", hint=_URL)
     if isinstance(error, OverflowError):
         return DataError(f"{where}: a parameter is out of the range of SQLite's INTEGER")
     engine = lite.read(error)
-    for codes, kind, what, hint in _UNAVAILABLE:
+    for codes, what, hint in _UNAVAILABLE:
         if engine.is_code(*codes):
-            return kind(f"{file} {what}", hint=hint)
+            return ShardUnavailable(f"{file} {what}", hint=hint, is_passing=codes == _PASSING)
     if engine.is_code("SQLITE_CANTOPEN", "SQLITE_IOERR"):
         return _not_readable(file, path, engine)
     if engine.is_code("SQLITE_INTERRUPT") or engine.message == "interrupted":
@@ -59,40 +55,35 @@ def translate_error(error: BaseException, location: Location) -> Error:
     return _refused(where, engine, error)
 
 
-_UNAVAILABLE: tuple[tuple[tuple[str, ...], type[ShardUnavailable], str, str], ...] = (
+_PASSING = ("SQLITE_PROTOCOL",)
+_UNAVAILABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("SQLITE_NOTADB",),
-        ShardUnavailable,
         "is not a SQLite database, or is encrypted",
         "Check the source's URL in the catalog",
     ),
     (
         ("SQLITE_BUSY", "SQLITE_LOCKED"),
-        ShardUnavailable,
         "is locked by a program that writes to it",
         "Try again once it is done; busy_timeout_ms, an option of the source, says how long to wait",
     ),
     (
         ("SQLITE_READONLY_ROLLBACK",),
-        ShardUnavailable,
         "was left amid a transaction by a program that crashed, and must be rolled back, which is to write",
         "Open it once for writing: sqlite3 file.db 'SELECT 1 FROM sqlite_schema'",
     ),
     (
         ("SQLITE_READONLY",),
-        ShardUnavailable,
         "is in WAL mode, and the files that this needs beside it are not there and cannot be made",
         "Let this user write to its directory, or say WITH (immutable = true) if nobody writes to the file",
     ),
     (
         ("SQLITE_CORRUPT",),
-        ShardUnavailable,
         "is damaged",
         "See what PRAGMA integrity_check says of it, and restore it from a backup",
     ),
     (
-        ("SQLITE_PROTOCOL",),
-        Passing,
+        _PASSING,
         "was being opened or closed by too many others at once",
         "Try again",
     ),
@@ -104,7 +95,7 @@ def _not_readable(file: str, path: str, engine: lite.EngineError) -> Error:
     if Path(path).is_dir():
         return ShardUnavailable(f"{file} is a directory", hint=_URL)
     if not os.path.lexists(path):
-        return MissingSource(f"{file} does not exist", hint=_URL)
+        return ShardUnavailable(f"{file} does not exist", hint=_URL, is_missing=True)
     if not os.access(path, os.R_OK):
         return ShardUnavailable(f"{file} may not be read by this user", hint="Give it the permission to read")
     if _is_out_of_files():
