@@ -71,7 +71,7 @@ from shardwise.planner.equivalence import (
     renames,
 )
 from shardwise.planner.functions import is_volatile, rejects_null
-from shardwise.planner.quotients import has_quotient, is_stored
+from shardwise.planner.quotients import Use, has_quotient, is_stored, loses_digits
 
 Shards = tuple[str, ...]
 Strength = Literal["full", "loose", "orphaned"]
@@ -140,7 +140,7 @@ class Analysis:
         self.known = known or Known(types)
         dialect = query_dialect(catalog.dialect)
         self._carries_collations = dialect.carries_collations
-        self._cuts_quotients = dialect.cuts_quotients
+        self._cuts_quotients = dialect.reader.cuts_quotients
         self._ctes: dict[str, Distribution] = {}
 
     def of(self, node: Node) -> Distribution:
@@ -207,6 +207,10 @@ class Analysis:
     def is_cut(self, expr: exp.Expr) -> bool:
         """Whether the value would have fewer digits in the merge than on the shards."""
         return self._cuts_quotients and has_quotient(expr, self.types)
+
+    def loses_digits(self, node: Node, use: Use) -> bool:
+        """Whether a value of the node's would come to its use in the merge with fewer digits."""
+        return self._cuts_quotients and loses_digits(node, use, self.types)
 
     def cte(self, name: str) -> Distribution:
         return self._ctes.get(name, MERGED)

@@ -153,7 +153,7 @@ def _strength(test: exp.Expr) -> int:
 
 def _keys(node: Join, few: Node, many: Node, ctx: PlanContext) -> tuple[ColumnId, ColumnId] | None:
     """The first equality of a column of each side that are declared alike; integers are, of any width."""
-    if ctx.dialect.cuts_quotients and gives_quotients(few, ctx.types):
+    if ctx.dialect.reader.cuts_quotients and gives_quotients(few, ctx.types):
         return None
     for one, other in equalities(node.on, ctx.types):
         mine, theirs = (one, other) if one in few.output_ids else (other, one)

@@ -8,12 +8,13 @@
 
 Every largest tree whose rows are somewhere on the shards (`distribution`) becomes a fragment; what is above
 runs in the merge. Copies are read from one shard, the same for the whole statement. A tree that reads
-columns of an outer row cannot leave on its own: its parts do.
+columns of an outer row cannot leave on its own: its parts do. So do those of one whose values would lose
+digits at the border (`quotients`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 
 from sqlglot import exp
@@ -34,17 +35,19 @@ from shardwise.plan.tree import (
 from shardwise.planner.distribution import Analysis, Copied, Split
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import is_movable
+from shardwise.planner.quotients import Use, use_of_input
 
 
 def place_gathers(plan: Node, ctx: PlanContext) -> Node:
     taken = {node.name.lower() for node in walk(plan) if isinstance(node, Local)}
     names = (name for name in map("f{}".format, count(1)) if name not in taken)
-    return _place(plan, ctx, ctx.analysis(), names)
+    return _place(plan, "shown", ctx, ctx.analysis(), names)
 
 
-def _place(node: Node, ctx: PlanContext, analysis: Analysis, names: Iterator[str]) -> Node:
+def _place(node: Node, use: Use, ctx: PlanContext, analysis: Analysis, names: Iterator[str]) -> Node:
+    """`use` is what the merge does with the node's columns."""
     where = analysis.of(node)
-    alone = not free_columns(node) and not _reads_outside(node)
+    alone = not free_columns(node) and not _reads_outside(node) and not analysis.loses_digits(node, use)
     if alone and isinstance(where, Split):
         return Gather(input=node, fragment=next(names), shards=where.shards)
     if alone and isinstance(where, Copied) and where.shards is not None and _reads_tables(node):
@@ -54,13 +57,13 @@ def _place(node: Node, ctx: PlanContext, analysis: Analysis, names: Iterator[str
     if isinstance(node, Scan):
         raise InternalError(f"place_gathers: the scan of {node.table.name} stayed in the merge")
     if isinstance(node, Raw):
-        return node.but(tables=tuple(_place(t, ctx, analysis, names) for t in node.tables))
+        return node.but(tables=tuple(_place(t, "derived", ctx, analysis, names) for t in node.tables))
 
-    def below(inner: Node) -> Node:
-        return _place(inner, ctx, analysis, names)
+    def placed(use: Use) -> Callable[[Node], Node]:
+        return lambda inner: _place(inner, use, ctx, analysis, names)
 
-    node = map_inputs(node, below)
-    return map_expressions(node, lambda e: map_plans(e, below)) if node.subplans else node
+    node = map_inputs(node, placed(use_of_input(node, use)))
+    return map_expressions(node, lambda e: map_plans(e, placed("computed"))) if node.subplans else node
 
 
 def _divided(node: Filter, ctx: PlanContext, analysis: Analysis) -> Filter:

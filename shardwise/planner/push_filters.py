@@ -75,10 +75,20 @@ class _Push:
         """`node` filtered by `coming`, each conjunct as low as it may go."""
         if node.subplans:
             node = map_expressions(node, lambda e: map_plans(e, lambda p: self.down(p, ())))
-        step = _STEPS.get(type(node))
-        if step is None:
-            return _filtered(map_inputs(node, lambda n: self.down(n, ())), coming)
-        return step(self, node, coming)
+        step = _STEPS.get(type(node), _Push._stop)
+        if isinstance(node, Filter):
+            return step(self, node, coming)
+        passing, staying = parted(coming, lambda c: self._is_seen(c, node))
+        return _filtered(step(self, node, passing), staying)
+
+    def _stop(self, node: Node, coming: Conjuncts) -> Node:
+        return _filtered(map_inputs(node, lambda n: self.down(n, ())), coming)
+
+    def _is_seen(self, conjunct: exp.Expr, *nodes: Node) -> bool:
+        """Whether it may stand in a derived table over these: what reads an outer row may not everywhere."""
+        if self.ctx.dialect.reader.sees_outer_rows:
+            return True
+        return columns_in(conjunct) <= frozenset[ColumnId]().union(*(n.output_ids for n in nodes))
 
     # What passes, and how
 
@@ -144,9 +154,15 @@ class _Push:
         kept, other = (node.right, node.left) if node.kind == "right" else (node.left, node.right)
         mine, theirs = kept.output_ids, other.output_ids
         passing, staying = parted(coming, lambda c: not columns_in(c) & theirs and self._may_pass(c))
-        to_other, on = parted(node.on, lambda c: not columns_in(c) & mine and self._may_pass(c))
+        to_other, on = parted(
+            node.on,
+            lambda c: not columns_in(c) & mine and self._may_pass(c) and self._is_seen(c, other),
+        )
         if node.kind == "semi":
-            to_kept, on = parted(on, lambda c: not columns_in(c) & theirs and self._may_pass(c))
+            to_kept, on = parted(
+                on,
+                lambda c: not columns_in(c) & theirs and self._may_pass(c) and self._is_seen(c, kept),
+            )
             passing += to_kept
         if node.lateral:
             to_other, on = (), node.on
@@ -166,8 +182,11 @@ class _Push:
         for conjunct, is_on in everything + implied:
             read = columns_in(conjunct)
             to_left, to_right = not read & right, not read & left and not node.lateral
-            home = on if is_on or (read & left and read & right and _is_deterministic(conjunct)) else staying
-            if not self._may_pass(conjunct) or not (to_left or to_right) or not read & (left | right):
+            is_seen = self._is_seen(conjunct, node.left, node.right)
+            is_joining = read & left and read & right and _is_deterministic(conjunct)
+            home = on if is_seen and (is_on or is_joining) else staying
+            is_free = is_seen and self._may_pass(conjunct)
+            if not is_free or not (to_left or to_right) or not read & (left | right):
                 home.append(conjunct)
             else:
                 sides[0 if to_left else 1].append(conjunct)

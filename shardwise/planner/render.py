@@ -240,7 +240,7 @@ def _stored(node: Node, *, is_joined: bool) -> Iterator[str]:
 
 def _query(node: Node, names: Sequence[str] | None, catalog: Catalog) -> exp.Query:
     dialect = query_dialect(catalog.dialect)
-    return dialect.readable(to_query(node, _no_leaf, names, qualify=dialect.has_qualify))
+    return dialect.readable(to_query(node, _no_leaf, names, dialect.reader))
 
 
 def _no_leaf(node: Node) -> exp.Expr | None:

@@ -79,7 +79,7 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
             return part
         if use != "exists" and len(plan.outputs) != 1:
             return part  # a row
-        if use != "exists" and ctx.dialect.cuts_quotients and gives_quotients(plan, ctx.types):
+        if use != "exists" and ctx.dialect.reader.cuts_quotients and gives_quotients(plan, ctx.types):
             return part
         early = ctx.firsts.add(use, plan if use != "exists" else _one_row(plan))
         bound = ctx.firsts.bound.get(early.name)

@@ -32,7 +32,7 @@ def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
     def change(node: Node) -> Node:
         if isinstance(node, Aggregate) and isinstance(node.input, Gather):
             shards = node.input.shards
-            if len(shards) > 1 or analysis.are_foreign(shards):
+            if len(shards) > 1 or analysis.are_foreign(shards) or ctx.dialect.reader.cuts_quotients:
                 return _split(node, node.input, ctx, analysis) or node
         return node
 

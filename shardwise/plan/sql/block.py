@@ -58,6 +58,7 @@ class Block:
 
     A closed block has `arms` and their `operator`, or `raw`, instead of clauses; its outputs are the query's
     columns by position. To a set operation ORDER BY and LIMIT can still be added, to a raw statement nothing.
+    `is_selected`: it has had its select list, and what comes reads it as a table.
     """
 
     outputs: list[ColumnId]
@@ -70,6 +71,7 @@ class Block:
     group: list[exp.Expr] = field(default_factory=list)
     having: list[exp.Expr] = field(default_factory=list)
     has_windows: bool = False
+    is_selected: bool = False
     qualify: list[exp.Expr] = field(default_factory=list)
     kinds: dict[ColumnId, Kind] = field(default_factory=dict)
     volatile: set[ColumnId] = field(default_factory=set)

@@ -27,7 +27,7 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.sql.block import CALL, Block, Kind, Order, Ref, Scope
 from shardwise.plan.sql.expressions import has_lambda, has_subquery, is_constant, is_ordinal_like, is_volatile
-from shardwise.plan.tree import column, column_id
+from shardwise.plan.tree import column, column_id, columns_in
 
 if TYPE_CHECKING:
     from shardwise.plan.sql.render import Renderer
@@ -69,7 +69,9 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     open_here = not (
         block.is_closed or block.is_distinct or block.order or block.is_limited or block.volatile
     )
-    is_closed_here = not render.qualify and (block.has_windows or (block.is_grouped and not block.group))
+    is_closed_here = not render.reader.qualify and block.has_windows
+    is_closed_here |= not render.reader.having_alone and block.is_grouped and not block.group
+    is_closed_here |= _cuts(render, block, exprs) or _hides(render, block, exprs)
     if not open_here or is_closed_here or not _reads_simply(block, exprs, kinds):
         block = render.wrap(block)
     elif block.has_windows:
@@ -85,7 +87,8 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
 
 def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Block:
     exprs = [item.expr for item in node.items]
-    if not _can_project(block, node, exprs):
+    computing = [expr for expr in exprs if type(expr) is not exp.Column]
+    if not _can_project(block, node, exprs) or _cuts(render, block, computing):
         block = render.wrap(block)
     if block.is_closed:
         block.outputs = [ColumnId(node.rel, item.name) for item in node.items]
@@ -112,8 +115,26 @@ def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Blo
             volatile.add(new)
     block.order = [_moved(key, node) for key in block.order]
     block.outputs, block.columns, block.kinds, block.volatile = list(columns), columns, kinds, volatile
-    block.rel = node.rel
+    block.rel, block.is_selected = node.rel, True
     return block
+
+
+def _cuts(render: Renderer, block: Block, exprs: Sequence[exp.Expr]) -> bool:
+    """Whether these compute on a quotient that a derived table stores, and cuts, as the engine has it.
+
+    (SELECT k, avg(g) AS a FROM t GROUP BY k) t, of which a * 3 is not avg(g) * 3.
+    """
+    is_stored = block.is_selected and (block.is_grouped or block.has_windows)
+    if not render.reader.cuts_quotients or not is_stored:
+        return False
+    return any(block.read(id).find(exp.Div, exp.Avg) is not None for id in block.uses(exprs)[0])
+
+
+def _hides(render: Renderer, block: Block, exprs: Sequence[exp.Expr]) -> bool:
+    """Whether these read an outer row, which they could not if the block became a derived table."""
+    if render.reader.sees_outer_rows or not block.is_selected:
+        return False
+    return any(not columns_in(expr) <= block.columns.keys() for expr in exprs)
 
 
 def _keep(render: Renderer, node: Keep, block: Block, outer: Scope) -> Block:
@@ -194,13 +215,13 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
         columns[id] = _marked(render.write(item.expr, block, outer))
         kinds[id] = Kind.COMPUTED if has_lambda(item.expr) else Kind.CALL
     volatile = {ColumnId(node.rel, item.name) for item in node.calls if is_volatile(item.expr)}
-    block.is_grouped = True
+    block.is_grouped, block.is_selected = True, False
     if node.sets is not None:
         sets = [exp.Tuple(expressions=[group[i].copy() for i in one]) for one in node.sets]
         block.group = [exp.GroupingSets(expressions=sets)]
     else:
         block.group = [key for key in group if not is_constant(key)]
-        if group and not block.group and not render.qualify:
+        if group and not block.group and not render.reader.qualify:
             block.group = [exp.Null()]
         elif group and not block.group:
             # All keys are constants: one group, unless there is no row.

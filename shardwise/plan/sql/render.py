@@ -38,6 +38,7 @@ from shardwise.plan.sql.block import Block, Col, Scope, in_arm, written
 from shardwise.plan.sql.expressions import every, parenthesise, put
 from shardwise.plan.sql.joins import add_join, lateral_item
 from shardwise.plan.sql.names import Names, identifier, output_names, unique
+from shardwise.plan.sql.reader import ANY, Reader
 from shardwise.plan.tree import free_columns, plan_of, subplans
 
 Leaf = Callable[[Node], exp.Expr | None]
@@ -47,16 +48,18 @@ _SPINE = (Filter, Fence, Project, Keep, Aggregate, Window, Distinct, Sort, Limit
 
 
 def to_query(
-    node: Node, leaf: Leaf, names: Sequence[str] | None = None, *, qualify: bool = True
+    node: Node,
+    leaf: Leaf,
+    names: Sequence[str] | None = None,
+    reader: Reader = ANY,
 ) -> exp.Query:
     """The tree as one query of the duckdb dialect.
 
     `names` are the names of its columns (they may repeat); by default those of the outputs, made unique,
     as `stream_names` says them. `leaf` writes Scans, Gathers and Locals. The result is the caller's.
-    Without `qualify` it is what SQLite reads, which has no QUALIFY, and no HAVING without GROUP BY: rows are
-    filtered around a derived table.
+    `reader` is who reads it.
     """
-    return Renderer(node, leaf, qualify=qualify).statement(node, {}, names)
+    return Renderer(node, leaf, reader).statement(node, {}, names)
 
 
 @dataclass
@@ -80,8 +83,8 @@ class With:
 class Renderer:
     """One rendering: the names given out, and the CTEs in sight."""
 
-    def __init__(self, root: Node, leaf: Leaf, *, qualify: bool = True) -> None:
-        self.qualify = qualify
+    def __init__(self, root: Node, leaf: Leaf, reader: Reader = ANY) -> None:
+        self.reader = reader
         self._root = root
         self._leaf = leaf
         self._aliases: dict[str, str] = {}

@@ -66,7 +66,8 @@ def source(render: Renderer, node: Node, outer: Scope) -> Block:
             return _leaf(render, node, node.rel, names)
         case Gather():
             stream = _leaf(render, node, node.fragment, stream_names(node))
-            return _restored(node, stream) if render.qualify else stream  # SQLite's streams keep collations
+            # The streams of others keep their collations.
+            return _restored(node, stream) if render.reader.qualify else stream
         case CteRef():
             return _cte_ref(render, node)
         case Recursive():

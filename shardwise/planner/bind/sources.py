@@ -91,7 +91,9 @@ def _cross(left: FromItem, right: FromItem, *, lateral: bool) -> FromItem:
 
 
 def _side_by_side(left: FromItem, right: FromItem) -> FromItem:
-    return FromItem(right.node, left.relations + right.relations, left.star + right.star)
+    """What ON sees, of which a name's type may be asked."""
+    node = Join(kind="cross", left=left.node, right=right.node)
+    return FromItem(node, left.relations + right.relations, left.star + right.star)
 
 
 def _reads(node: Node, item: FromItem) -> bool:
@@ -108,8 +110,8 @@ def _join(binder: Binder, join: exp.Join, left: FromItem, right: FromItem, outer
         return _join_using(kind, left, right, using, lateral)
     on: tuple[exp.Expr, ...] = ()
     if join.args.get("on") is not None:
-        both = FromItem(left.node, left.relations + right.relations, left.star + right.star)
-        on = conjuncts(Expressions(binder, Scope(both, outer)).bind(join.args["on"]))
+        both = Scope(_side_by_side(left, right), outer)
+        on = conjuncts(Expressions(binder, both).bind(join.args["on"]))
     if kind == "positional":
         raise Unplannable(
             "POSITIONAL JOIN pairs rows by their position, which rows of shards do not have",

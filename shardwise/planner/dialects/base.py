@@ -16,6 +16,7 @@ from shardwise.catalog.types import Family
 from shardwise.errors import Error
 from shardwise.plan.nodes import Node
 from shardwise.plan.run import Shape
+from shardwise.plan.sql.reader import Reader
 from shardwise.planner.aggregates import Combined
 from shardwise.planner.dialects.duckdb_names import name_of
 from shardwise.planner.early_values import DUCKDB_VALUES, EarlyValues
@@ -94,12 +95,12 @@ class Dialect:
     `filters_whole`: tables of a statement kept whole have its filters, of which each `is_plain`: made of
     operators and functions that give the same for the same row.
     `readable` is a query that was written of a tree as the dialect's engine reads it, which may edit it in
-    place; `has_qualify`: the engine knows QUALIFY, and HAVING without GROUP BY. `shapes` are those of a
+    place; `reader` is the engine as the reader of a query. `shapes` are those of a
     fragment's columns where the merge is SQLite. `name_of` is the name of a select item that has no alias.
     `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
     are the same to a sharding. `carries_collations`: the merge compares a fragment's columns as the shards
-    do, computed ones too. `cuts_quotients`: not those that `quotients` tells of. `has_semi_join`: the
-    dialect has a word for it.
+    do, computed ones too. (Not all digits of those that `quotients` tells of, if the
+    reader cuts them.) `has_semi_join`: the dialect has a word for it.
     `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
     values that ran first.
     `merged` is the merge's query as its engine is to have it, given the declared types of those of streams'
@@ -114,6 +115,7 @@ class Dialect:
     literal_of: Callable[[Any], exp.Expr | None]
     constants: Constants
     combine: Combine
+    reader: Reader
     family: Callable[[str], Family]
     value_of: Callable[[exp.Expr, Moment], exp.Expr | None] = _no_value
     has_marks: bool = False
@@ -124,11 +126,9 @@ class Dialect:
     is_plain: Callable[[exp.Expr], bool] = _never
     name_of: Callable[[exp.Expr], str] = name_of
     readable: Callable[[exp.Query], exp.Query] = _as_it_is
-    has_qualify: bool = False
     shapes: Callable[[Node], tuple[Shape, ...]] = _no_shapes
     collation: Callable[[Column], str | None] = _declared
     carries_collations: bool = False
-    cuts_quotients: bool = False
     has_semi_join: bool = False
     never_fails: Callable[[exp.Expr], bool] = _never
     merged: Callable[[exp.Query, Mapping[str, Mapping[str, str]]], exp.Query] = _merged

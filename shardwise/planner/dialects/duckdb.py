@@ -11,6 +11,7 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog
 from shardwise.catalog.shardings import Unknown, Value
 from shardwise.catalog.types import Family, type_family
+from shardwise.plan.sql.reader import ANY
 from shardwise.planner import literals
 from shardwise.planner.aggregates import combine
 from shardwise.planner.allowed import check_allowed
@@ -69,8 +70,8 @@ DUCKDB = Dialect(
     literal_of=literal_of,
     constants=_Constants(),
     combine=combine,
+    reader=ANY,
     has_marks=True,
-    has_qualify=True,
     has_semi_join=True,
     family=partial(type_family, dialect="duckdb"),
 )

@@ -13,6 +13,7 @@ from shardwise.catalog.types import Family, read_type
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
 from shardwise.plan.sql import as_sqlite_reads_it
 from shardwise.plan.sql.own_mysql import HOLE, MARK
+from shardwise.plan.sql.reader import Reader
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.mysql_aggregates import combine
 from shardwise.planner.dialects.mysql_constants import MySQLConstants, literal_of
@@ -166,6 +167,7 @@ MYSQL = Dialect(
     literal_of=literal_of,
     constants=MySQLConstants(),
     combine=combine,
+    reader=Reader(qualify=False, cuts_quotients=True, sees_outer_rows=False),
     family=family,
     is_alone=True,
     filters_whole=True,
@@ -176,6 +178,5 @@ MYSQL = Dialect(
     merged=as_texts,
     collation=collation,
     carries_collations=True,
-    cuts_quotients=True,
     early=MYSQL_VALUES,
 )

@@ -12,6 +12,7 @@ from shardwise.catalog.model import Catalog, Column, Table
 from shardwise.catalog.postgres_types import is_own_collation
 from shardwise.catalog.types import Family, read_type
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
+from shardwise.plan.sql.reader import Reader
 from shardwise.planner.context import Context
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.postgres_aggregates import combine
@@ -298,6 +299,7 @@ POSTGRES = Dialect(
     literal_of=literal_of,
     constants=PostgresConstants(),
     combine=combine,
+    reader=Reader(qualify=False),
     family=family,
     name_of=column_name,
     readable=readable,

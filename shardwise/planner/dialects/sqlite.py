@@ -11,6 +11,7 @@ from shardwise.catalog.model import Catalog, Table, View
 from shardwise.catalog.sqlite_types import family
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
 from shardwise.plan.sql import as_sqlite_reads_it
+from shardwise.plan.sql.reader import Reader
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.sqlite_aggregates import combine
 from shardwise.planner.dialects.sqlite_constants import SQLiteConstants, literal_of
@@ -187,6 +188,7 @@ SQLITE = Dialect(
     literal_of=literal_of,
     constants=SQLiteConstants(),
     combine=combine,
+    reader=Reader(qualify=False, having_alone=False),
     family=family,
     is_alone=True,
     filters_whole=True,

@@ -331,5 +331,27 @@ SELECT id FROM t WHERE k / 7 = (SELECT max(v / 7) FROM u WHERE v < 4) ORDER BY i
 SELECT id FROM t WHERE (SELECT sum(v) / 7 FROM u WHERE v = 3 AND id = 2) <> k * 3 / 7 ORDER BY id
 SELECT a.id, b.t_id FROM (SELECT id, k / 7 AS q FROM t WHERE id = 5 OR id = 6) a JOIN (SELECT t_id, v / 7 AS q FROM u) b ON a.q = b.q ORDER BY 1, 2
 SELECT id, avg(k) / 3, avg(k) FROM t GROUP BY id ORDER BY id
+SELECT t.id, (SELECT sum(n) / 7 FROM r) * 1000000 FROM t JOIN w ON t.k = w.x ORDER BY 1
+SELECT t.id, d.q * 1000000 FROM t JOIN w ON t.k = w.x JOIN (SELECT n, n / 7 AS q FROM r) d ON d.n = t.k ORDER BY 1
+SELECT w.x, (SELECT sum(t.price) / 7 FROM t WHERE t.id = 3 GROUP BY t.id) * 1000000 FROM w ORDER BY 1
+SELECT max(q) * 1000000 FROM (SELECT n / 7 AS q FROM r) d JOIN w ON true
+SELECT t.id, sum(avg(price) / 7) OVER (ORDER BY t.id) * 1000 FROM t GROUP BY t.id ORDER BY 1
+SELECT w.x, d.q * 1000000 FROM w LEFT JOIN (SELECT id, price / 7 AS q FROM t UNION ALL SELECT n, n / 7 FROM r) d ON d.id = w.x ORDER BY 1, 2
+WITH c AS (SELECT id, price / 7 AS q FROM t WHERE id = 5) SELECT w.x, c.q * 1000000 FROM w JOIN c ON c.id > w.x ORDER BY 1
+SELECT w.x, d.b * 1000000 FROM w JOIN (SELECT n, a * 3 AS b FROM (SELECT n, n / 7 AS a FROM r GROUP BY n) e) d ON d.n = w.x ORDER BY 1
+SELECT t.id, sum(price) / 7 AS q FROM t GROUP BY t.id UNION ALL SELECT x, 0.000000001 FROM w ORDER BY 1, 2
+SELECT d.k FROM (SELECT k, avg(price) / 7 AS a FROM t GROUP BY k) d WHERE a * 1000000 > 157142.857 ORDER BY 1
+SELECT w.x, d.s * 1000000 FROM w JOIN (SELECT id, sum(price / 7) AS s FROM t WHERE id < 9 GROUP BY id) d ON d.id = w.x ORDER BY 1
+-- an outer row is not seen in a derived table
+SELECT w.x, (SELECT max(q) FROM (SELECT id, sum(price) AS q FROM t GROUP BY id) d WHERE d.id = w.x) AS m FROM w ORDER BY 1
+SELECT t.id, (SELECT max(q) FROM (SELECT t_id, sum(v) AS q FROM u GROUP BY t_id) d WHERE d.t_id = t.id) AS m FROM t ORDER BY 1
+SELECT t.id FROM t WHERE EXISTS (SELECT 1 FROM (SELECT t_id, count(*) AS q FROM u GROUP BY t_id) d WHERE d.t_id = t.id AND d.q > 1) ORDER BY 1
+SELECT w.x FROM w WHERE w.x = (SELECT min(d.id) FROM (SELECT DISTINCT id FROM u UNION SELECT n FROM r) d WHERE d.id >= w.x) ORDER BY 1
+SELECT w.x, (SELECT count(d.id) FROM t LEFT JOIN (SELECT id, k FROM t LIMIT 100) d ON d.id = w.x AND d.k = t.k) AS n FROM w ORDER BY 1
+SELECT w.x, (SELECT max(d.q * d.q) FROM (SELECT n, n * 7 AS q FROM r) d WHERE d.n = w.x) AS m FROM w ORDER BY 1
+SELECT w.x FROM w WHERE EXISTS (SELECT max(v) FROM u WHERE u.id = w.x HAVING max(v) > 1) ORDER BY 1
+SELECT w.x, (SELECT count(e.id) FROM t LEFT JOIN u e ON e.v = w.x AND e.t_id = t.id) AS n FROM w ORDER BY 1
+SELECT t.id, (SELECT count(*) FROM u JOIN r ON r.n = u.v AND u.t_id = t.id) AS n FROM t ORDER BY 1
+-- DUAL
 SELECT 1 FROM DUAL
 SELECT 'x' AS x FROM dual WHERE 1 = 1 UNION SELECT name FROM t WHERE id = (SELECT 4 FROM DUAL) ORDER BY x

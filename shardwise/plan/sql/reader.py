@@ -1,0 +1,24 @@
+"""Who reads a query: where engines differ in what a block of SQL may hold, and in what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Without `qualify`, and `having_alone` (HAVING without GROUP BY), rows are filtered around a derived
+    table.
+
+    `cuts_quotients`: a derived table that is grouped stays one if its quotients are computed on, for the
+    engine computes on what it has stored, which has fewer digits. `sees_outer_rows`: a derived table in a
+    subquery may read the outer row.
+    """
+
+    qualify: bool = True
+    having_alone: bool = True
+    cuts_quotients: bool = False
+    sees_outer_rows: bool = True
+
+
+ANY = Reader()
