@@ -39,6 +39,7 @@ from shardwise.catalog.tables import (
     ShardedWith,
     ShardKey,
     Single,
+    Spelling,
     Stored,
     Table,
     View,
@@ -73,6 +74,7 @@ __all__ = [
     "SlotSet",
     "Source",
     "SourceFamily",
+    "Spelling",
     "Stored",
     "Table",
     "View",
@@ -715,8 +717,8 @@ def _unlocked(table: Table, lock: LockedTable) -> Table:
 
 
 def _shown(table: Table, dialect: str) -> Table:
-    """The table with its virtual columns last, as `SELECT *` shows them, and what may be filled with NULL
-    nullable."""
+    """The table with its virtual columns last, as `SELECT *` shows them, what may be filled with NULL
+    nullable, and with the spelling of those that are EXACT."""
     filled = fills(table, dialect)
     nulls = {name for name, constant in filled.items() if isinstance(constant, exp.Null)}
     if nulls:
@@ -724,6 +726,12 @@ def _shown(table: Table, dialect: str) -> Table:
             replace(c, nullable=True) if c.name.casefold() in nulls else c for c in table.columns or ()
         )
         table = replace(table, columns=tuple(columns))
+    if table.exact and table.columns is not None:
+        spelled = {name.casefold(): spelling for name, spelling in table.exact}
+        table = replace(
+            table,
+            columns=tuple(replace(c, spelling=spelled.get(c.name.casefold())) for c in table.columns),
+        )
     virtual = table.placement.virtual if isinstance(table.placement, Sharded) else ()
     if not virtual or table.columns is None:
         return table

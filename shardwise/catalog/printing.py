@@ -41,6 +41,7 @@ from shardwise.catalog.tables import (
     Sharded,
     ShardedWith,
     Single,
+    Spelling,
     Table,
     View,
 )
@@ -234,6 +235,9 @@ def _table(table: Table, dialect: str) -> str:
         lines[0] += f" ({_columns(table.columns, table.primary_key, table.unique)})"
     lines.append(_placement(table.placement, dialect))
     lines += [f"UNIQUE ACROSS SHARDS ({_names(key)})" for key in table.unique_across]
+    for spelling in Spelling:
+        names = tuple(name for name, each in table.exact if each is spelling)
+        lines += [f"{spelling} ({_names(names)})"] if names else []
     if table.named is not None:
         lines.append(f"NAMED {_text(table.named)}")
     if table.drift is not None:

@@ -28,6 +28,7 @@ from shardwise.catalog.tables import (
     ShardedWith,
     ShardKey,
     Single,
+    Spelling,
     Stored,
     Table,
     View,
@@ -72,6 +73,7 @@ def read_tables(tree: Node, text: Text, dialect: str) -> Iterator[Table]:
     named = _once(clauses, "named", text)
     drift = _once(clauses, "drift", text)
     across = tuple(names_of(child(each, 0)) for each in clauses if each.data == "unique_across")
+    exact = tuple(pair for each in clauses if each.data == "exact" for pair in _exact(each))
     for schema, name in names:
         yield Table(
             name=name,
@@ -82,13 +84,21 @@ def read_tables(tree: Node, text: Text, dialect: str) -> Iterator[Table]:
             primary_key=columns.primary_key if columns else (),
             unique=tuple(columns.unique) if columns else (),
             unique_across=across,
+            exact=exact,
             created=created,
             drift=str(token_at(drift)).upper() if drift is not None else None,
         )
 
 
 _PLACEMENTS = ("shard_by", "shard_with", "scattered", "reference", "single")
-_CLAUSES = frozenset({*_PLACEMENTS, "also_by", "unique_across", "named", "drift"})
+_CLAUSES = frozenset({*_PLACEMENTS, "also_by", "unique_across", "exact", "named", "drift"})
+
+
+def _exact(clause: Node) -> Iterator[tuple[str, Spelling]]:
+    """EXACT [LOWER | UPPER] (columns)."""
+    case = next((f" {each.type}" for each in clause.children if isinstance(each, Token)), "")
+    for name in names_of(next(iter(subtrees(clause, "names")))):
+        yield name, Spelling(f"EXACT{case}")
 
 
 def _once(clauses: list[Node], kind: str, text: Text) -> Node | None:

@@ -64,7 +64,29 @@ def check_table(checker: Checker, table: Table) -> None:
                 hint = f"Write REFERENCE ON {name} or SCATTERED ON {name}, or name a shard"
                 checker.fail(f'"{name}" is a sharding, and ON names one shard', at=name, hint=hint)
             checker.need_shard(name)
+    _check_exact(checker, table)
     _check_named(checker, table)
+
+
+def _check_exact(checker: Checker, table: Table) -> None:
+    """Columns of text, each spelled in one way."""
+    known = checker.catalog.table(table.name, table.schema)
+    columns = known.columns if isinstance(known, Table) else None
+    virtual = table.placement.virtual if isinstance(table.placement, Sharded) else ()
+    seen: set[str] = set()
+    for name, _ in table.exact:
+        if name.casefold() in seen:
+            checker.fail(f'column "{name}" of table "{table.full_name}" is EXACT twice', at=name)
+        seen.add(name.casefold())
+        if any(column.name.casefold() == name.casefold() for column in virtual):
+            hint = "Leave it out of EXACT: a VIRTUAL column compares by its bytes"
+            checker.fail(f'"{name}" is VIRTUAL and EXACT', at=name, hint=hint)
+        if columns is None:
+            continue
+        found = _need_column(checker, table.full_name, name, columns)
+        if _family(found, checker.catalog.dialect) not in (Family.TEXT, Family.OTHER):
+            hint = "Leave it out: EXACT is for columns of text, whose collation takes several as equal"
+            checker.fail(f'"{name}" is EXACT and of type {found.type}', at=name, hint=hint)
 
 
 def _check_reference(checker: Checker, names: tuple[str, ...]) -> None:

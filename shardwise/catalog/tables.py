@@ -15,6 +15,7 @@ class Column:
     `default` is SQL text of the table's own dialect. `stored` says how a source without such a type (SQLite)
     holds the values of a date or timestamp; as ISO text if it does not say.
     A `virtual` one is in no physical table: each row of a member of a DIRECTORY has the member in it.
+    `spelling` is what the table's EXACT clause says of it; only columns that `Catalog.table` gives have it.
     """
 
     name: str
@@ -24,6 +25,20 @@ class Column:
     default: str | None = None
     stored: Stored | None = None
     virtual: bool = False
+    spelling: Spelling | None = None
+
+
+class Spelling(StrEnum):
+    """How the texts of an EXACT column are spelled: those that its collation takes as equal are one text, in
+    every EXACT column of a sharding, and none ends with a blank.
+
+    In LOWER and UPPER all are ASCII that prints, in that letter case: so is then what a constant may equal,
+    however it is spelled. AS_IT_IS also promises that constants are spelled as the rows are.
+    """
+
+    AS_IT_IS = "EXACT"
+    LOWER = "EXACT LOWER"
+    UPPER = "EXACT UPPER"
 
 
 class Stored(StrEnum):
@@ -118,6 +133,7 @@ class Table:
     `named` is the template of the physical name, None where it is the table's own name.
     `unique` holds the primary key first (if any), then other unique keys, as column names; a key
     that does not contain the shard key is unique per shard only, unless it is in `unique_across`.
+    `exact` are text columns by name, with their spelling.
     `created` tells CREATE TABLE from ATTACH TABLE.
     """
 
@@ -129,12 +145,15 @@ class Table:
     primary_key: tuple[str, ...] = ()
     unique: tuple[tuple[str, ...], ...] = ()
     unique_across: tuple[tuple[str, ...], ...] = ()
+    exact: tuple[tuple[str, Spelling], ...] = ()
     created: bool = False
     drift: str | None = None
 
     def __post_init__(self) -> None:
         others = tuple(key for key in self.unique if key != self.primary_key)
         object.__setattr__(self, "unique", (self.primary_key, *others) if self.primary_key else others)
+        ordered = tuple(pair for each in Spelling for pair in self.exact if pair[1] is each)
+        object.__setattr__(self, "exact", ordered)
 
     @property
     def full_name(self) -> str:

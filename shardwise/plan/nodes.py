@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple, Self
 from sqlglot import exp
 
 from shardwise.caching import cached_property
-from shardwise.catalog.model import Table
+from shardwise.catalog.model import Spelling, Table
 from shardwise.catalog.shardings import SlotSet
 from shardwise.plan.route import Note, Route
 
@@ -37,11 +37,15 @@ class ColumnId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One column that a node gives: its identity, and its type where it is declared (else None)."""
+    """One column that a node gives: its identity, and its type where it is declared (else None).
+
+    `spelling`: two of its values that are equal by its collation are the same text, for the catalog says so.
+    """
 
     id: ColumnId
     type: str | None = None
     collation: str | None = None
+    spelling: Spelling | None = None
 
 
 class Item(NamedTuple):
@@ -351,6 +355,7 @@ class SetOp(Node):
                 ColumnId(self.rel, same[0].id.name),
                 same[0].type if len({(o.type, o.collation) for o in same}) == 1 else None,
                 same[0].collation if len({o.collation for o in same}) == 1 else None,
+                same[0].spelling if len({(o.collation, o.spelling) for o in same}) == 1 else None,
             )
             for same in columns
         )
@@ -441,7 +446,7 @@ def _computed(rel: str, item: Item, source: Node) -> Output:
         wanted = ColumnId(expr.table, expr.name)
         for output in source.outputs:
             if output.id == wanted:
-                return Output(ColumnId(rel, item.name), output.type, output.collation)
+                return replace(output, id=ColumnId(rel, item.name))
     call = expr.this if type(expr) is exp.Window else expr
     if isinstance(call, exp.Count | exp.RowNumber | exp.Rank | exp.DenseRank):
         return Output(ColumnId(rel, item.name), "BIGINT")

@@ -63,9 +63,16 @@ expression, shard by that expression.
 
 key-collation: The key has a collation that takes different values as equal
 The shard is found by hashing the bytes, and 'Ann' and 'ann' have different ones. Each shard may hold a
-value that compares equal.
--> Shard by the normal form (`SHARD BY s (lower(name))`) and compare that, or give the column a binary
-collation.
+value that compares equal. Of an EXACT key, too, `<`, BETWEEN, LIKE and `<>` go by the collation.
+-> Are all values spelled in one way? Say so in the catalog: `EXACT LOWER (tenant)`, `EXACT UPPER (tenant)`
+or `EXACT (tenant)`, behind SHARD BY. Else give the column a binary collation.
+
+key-spelling: The constant may equal an EXACT key's text that is spelled otherwise
+'ábc' equals 'abc' under most collations, and of a constant that is no plain ASCII it is not known here which
+text of the column it equals. Under a collation that takes more of ASCII as equal than letter case, or is not
+known to us, EXACT LOWER and EXACT UPPER say nothing of constants.
+-> Ask for the key as the rows spell it. EXACT alone takes constants as they are, where they are ASCII or
+letters that have neither case nor accents.
 
 key-type: The key's type is not known, or not one that prunes
 Where a value of this type lies cannot be told from a constant in the statement.
@@ -171,8 +178,8 @@ key says and the others are on any shard. The NULL group would be returned once 
 key-has-collation: Values that compare equal are placed apart
 The sharding hashes the key's bytes, while the comparison takes more values as equal: letter case, accents
 or trailing blanks under a collation, 1 and 1.00 between types. Equal values may be on different shards.
--> Compare under a binary collation, give both columns the same type, or shard by the normal form (`SHARD BY
-s (lower(name))`).
+-> Compare under a binary collation, declare both columns EXACT if their values are spelled in one way, or
+give both the same type.
 
 volatile: The expression gives another value each time
 `random()`, `uuid()` or `nextval()` is evaluated once per row, at the place where it is written; moving it

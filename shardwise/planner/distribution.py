@@ -63,9 +63,11 @@ from shardwise.planner.dialects import query_dialect
 from shardwise.planner.equivalence import (
     NONE,
     Equivalence,
+    comparison_of,
     equalities,
     equivalence,
     is_binary,
+    is_one_text,
     key_family,
     linkable,
     renames,
@@ -352,7 +354,8 @@ def _scan(scan: Scan, catalog: Catalog) -> Distribution:
 def _scan_keys(scan: Scan, placement: Sharded, catalog: Catalog) -> Iterator[Key]:
     """A key whose values are not hashed in one form for all that compare equal is none.
 
-    'A' = 'a' under NOCASE, but they are on two shards. A DIRECTORY has no place for NULL: it may be anywhere.
+    'A' = 'a' under NOCASE, but they are on two shards, unless the catalog says EXACT. A DIRECTORY has no
+    place for NULL: it may be anywhere.
     """
     nullable = {c.name.lower() for c in scan.table.columns or () if c.nullable}
     unplaced = nullable if catalog.sharding(placement.sharding).is_open else set()
@@ -389,9 +392,9 @@ def _plain_key(function: str, scan: Scan, names: tuple[str, ...], strength: Stre
     by_name = {o.id.name.lower(): o for o in scan.columns}
     found = [by_name.get(name.lower()) for name in names]
     columns = [o for o in found if o is not None]
-    if len(columns) != len(names) or any(not is_binary(o.collation) for o in columns):
+    if len(columns) != len(names) or not all(map(is_one_text, columns)):
         return None
-    families = ",".join(key_family(o.type or "") for o in columns)
+    families = ",".join(key_family(o.type or "") + comparison_of(o) for o in columns)
     return Key(f"{function} ({families})", tuple(o.id for o in columns), strength)
 
 
@@ -688,7 +691,7 @@ def _positional_keys(node: SetOp, position: int, arm: Distribution) -> tuple[Key
         return ()
     copies: dict[ColumnId, tuple[ColumnId, ...]] = {}
     for mine, theirs in zip(node.outputs, node.arms[position].outputs, strict=True):
-        if mine.type is not None and is_binary(mine.collation):
+        if mine.type is not None and is_one_text(mine):
             copies[theirs.id] = (*copies.get(theirs.id, ()), mine.id)
     full = tuple(k for k in arm.keys if k.strength == "full")
     return _renamed_keys(full, copies, NONE)

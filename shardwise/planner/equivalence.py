@@ -1,7 +1,7 @@
 """What is known to be equal at a node: classes of columns, from equalities that every row passed.
 
-Only equalities within one type family and without a collation are chained: '01' = 1 = '1' does not make
-'01' equal '1'. What outer joins, OR, NOT, CASE and UNION arms say is not passed on.
+Only equalities within one type family are chained, and of texts only where equal ones are the same: '01' = 1
+= '1' does not make '01' equal '1'. What outer joins, OR, NOT, CASE and UNION arms say is not passed on.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def linkable(left: ColumnId, right: ColumnId, types: Types) -> bool:
     one, other = types.get(left), types.get(right)
     if one is None or other is None or one.type is None or other.type is None:
         return False
-    if not is_binary(one.collation) or not is_binary(other.collation):
+    if not are_told_apart_alike(one, other):
         return False
     family = key_family(one.type)
     return family is key_family(other.type) and family not in _INEXACT
@@ -150,6 +150,31 @@ def key_family(type_text: str) -> Family:
     """The kind of a column's values to a sharding: by DuckDB's name of the type, or else by MySQL's."""
     family = type_family(type_text, "duckdb")
     return family if family is not Family.OTHER else type_family(type_text, "mysql")
+
+
+def are_told_apart_alike(one: Output, other: Output) -> bool:
+    """Whether two of their values that are equal are the same text: by the collation, or as both are EXACT.
+
+    'a' of an EXACT LOWER column equals 'A' of an EXACT UPPER one, and of one that is not EXACT at all.
+    """
+    if is_binary(one.collation) and is_binary(other.collation):
+        return True
+    alike = (one.spelling, _folded(one)) == (other.spelling, _folded(other))
+    return one.spelling is not None and alike
+
+
+def is_one_text(output: Output) -> bool:
+    """Whether two of its values that are equal are the same."""
+    return are_told_apart_alike(output, output)
+
+
+def comparison_of(output: Output) -> str:
+    """What a key's columns must have in common, beside their type, to be placed alike; "" for their bytes."""
+    return "" if is_binary(output.collation) else f" {_folded(output)} {output.spelling}"
+
+
+def _folded(output: Output) -> str:
+    return (output.collation or "").lower()
 
 
 def is_binary(collation: str | None) -> bool:

@@ -132,8 +132,7 @@ def _comparison(leaf: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | Non
         return _hidden(left, (right,), keys, operator)
     if operator in _MIRRORED:
         return _range(target, right, operator, keys)
-    family = keys.families[target]
-    value = keys.constants.constant(right, family)
+    value = keys.constant(target, right)
     if isinstance(value, Unknown):
         return _unknown(target, (right,), keys)
     if operator is exp.EQ:
@@ -143,7 +142,7 @@ def _comparison(leaf: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | Non
     if operator is exp.NEQ:
         if value is None:
             return NEVER
-        if not keys.constants.keys_fit:
+        if not keys.constants.keys_fit or not keys.is_by_bytes(target):
             return _NOTHING
         return _NOTHING if value is EMPTY else (Outside(target, (_value(value),)),)
     return _NOTHING  # IS DISTINCT FROM holds for NULL too, and for what else a slot holds
@@ -151,6 +150,8 @@ def _comparison(leaf: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | Non
 
 def _range(target: str, right: exp.Expr, operator: _Type, keys: ShardKeys) -> Facts | None:
     family = keys.families[target]
+    if not keys.is_by_bytes(target):
+        return None
     end = keys.constants.bound(right, family) if family is not Family.ENUM else UNKNOWN
     if isinstance(end, Unknown):
         return _unknown(target, (right,), keys)
@@ -165,6 +166,8 @@ def _between(leaf: exp.Between, keys: ShardKeys) -> tuple[str | None, Sequence[V
     target = keys.target(leaf.this)
     low, high = leaf.args["low"], leaf.args["high"]
     if target is None or leaf.args.get("symmetric") or keys.families[target] is Family.ENUM:
+        return None, ()
+    if not keys.is_by_bytes(target):
         return None, ()
     ends = keys.constants.bounds((low, high), keys.families[target])
     if any(isinstance(end, Unknown) for end in ends):
@@ -198,6 +201,8 @@ def _read_like(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
         return None
     pattern = keys.constants.read(leaf.args["expression"])
     if target is None or negated or leaf.args.get("negate") or keys.families[target] is not Family.TEXT:
+        return None
+    if not keys.is_by_bytes(target):
         return None
     if pattern is None or pattern.kind is not Kind.STRING or not isinstance(pattern.value, str):
         return _unknown(target, (leaf.args["expression"],), keys)
@@ -234,14 +239,15 @@ def _read_in(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     target = keys.target(left)
     if target is None:
         return _hidden(left, members, keys, exp.NEQ if negated else exp.EQ)
-    values = keys.constants.constants(members, keys.families[target])
+    values = keys.members(target, members)
     if any(isinstance(value, Unknown) for value in values):
         return _unknown(target, members, keys)
     known = [_value(value) for value in values if value is not None and value is not EMPTY]
     if negated and any(value is None for value in values):
         return NEVER
     if negated:
-        return (Outside(target, known),) if keys.constants.keys_fit else _NOTHING
+        fits = keys.constants.keys_fit and keys.is_by_bytes(target)
+        return (Outside(target, known),) if fits else _NOTHING
     return (Among(target, known),) if known else NEVER
 
 
@@ -266,6 +272,8 @@ def _tuples(left: exp.Expr, right: exp.Expr, operator: _Type, keys: ShardKeys) -
     first = keys.constants.read(right.expressions[0])
     if target is None or first is None or keys.families[target] is Family.ENUM:
         return None
+    if not keys.is_by_bytes(target):
+        return None
     if first.kind is Kind.STRING and keys.families[target] is not Family.TEXT:
         return None  # rows may compare such a column as text
     end = keys.constants.bound(right.expressions[0], keys.families[target])
@@ -288,7 +296,7 @@ def _tuple_list(left: exp.Tuple, rows: Sequence[exp.Expr], keys: ShardKeys) -> F
     columns: list[Sequence[Constant]] = [
         [UNKNOWN] * len(plain)
         if target is None
-        else keys.constants.constants([row.expressions[index] for row in plain], keys.families[target])
+        else keys.members(target, [row.expressions[index] for row in plain])
         for index, target in enumerate(targets)
     ]
     found = [
@@ -345,7 +353,11 @@ def _unknown(target: str, others: Sequence[exp.Expr], keys: ShardKeys) -> Facts 
     """Nothing is known; note why this comparison of a target does not prune."""
     title, family = keys.title(target), keys.families[target]
     typed = [keys.constants.read(other) for other in others]
-    if not keys.constants.keys_fit and all(one is not None for one in typed):
+    if target in keys.exact and all(one and one.kind in (Kind.STRING, Kind.NULL) for one in typed):
+        spelling = keys.exact[target][0]
+        sentence = f"{title} is {spelling}, and a constant may equal texts that are spelled otherwise"
+        keys.note(PruneReason.KEY_SPELLING, sentence)
+    elif not keys.constants.keys_fit and all(one is not None for one in typed):
         keys.note(
             PruneReason.ANY_TYPE, f"{title} may hold values of other types: only = and IN say where a row is"
         )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from shardwise.catalog import keys
-from shardwise.catalog.model import Sharded, Sharding, Table
+from shardwise.catalog.model import Column, Sharded, Sharding, Spelling, Table
 from shardwise.catalog.shardings import (
     KEY_FAMILIES,
     UNKNOWN,
@@ -35,6 +35,8 @@ from shardwise.catalog.shardings import (
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import DataError
 from shardwise.planner.dialects import DUCKDB, find_dialect
+from shardwise.planner.literals import Constant
+from shardwise.planner.spellings import Folds, text_of
 
 HIDDEN = ("_shard", "_source")
 _FINER = frozenset({"TIMESTAMP_NS"})  # than key values: two keys may be one value
@@ -52,6 +54,7 @@ class PruneReason(StrEnum):
     NOT_CONSTANT = "key-not-compared-with-constant"
     FORM_NOT_UNDERSTOOD = "predicate-not-understood"
     KEY_COLLATION = "key-collation"
+    KEY_SPELLING = "key-spelling"
     KEY_TYPE = "key-type"
     RANGE_NOT_ORDERED = "range-on-unordered-sharding"
     VALUE_NOT_PLACED = "value-not-placed"
@@ -196,7 +199,10 @@ class Key:
 
 
 class ShardKeys:
-    """A scan's shard keys as targets. `families` are the types of targets that may prune."""
+    """A scan's shard keys as targets. `families` are the types of targets that may prune.
+
+    `exact` are those that have a collation and an EXACT spelling: only what they *equal* says where a row is.
+    """
 
     def __init__(
         self, rel: str, table: Table, sharding: Sharding, dialect: str, sources: Mapping[str, str]
@@ -210,6 +216,7 @@ class ShardKeys:
         self.sources = sources
         self.all = full(sharding.function.size)
         self.families: dict[str, Family] = {}
+        self.exact: dict[str, tuple[Spelling, Folds]] = {}
         self.notes: dict[PruneNote, None] = {}  # in order, each once
         placement = table.placement
         virtual = placement.virtual if isinstance(placement, Sharded) else ()
@@ -221,6 +228,30 @@ class ShardKeys:
     def note(self, slug: PruneReason, sentence: str) -> None:
         """Remember a reason, in case nothing prunes."""
         self.notes[PruneNote(slug, sentence)] = None
+
+    def constant(self, target: str, expr: exp.Expr) -> Constant:
+        """What a target must equal to match `target = expr`."""
+        return self._spelled(target, self.constants.constant(expr, self.families[target]))
+
+    def members(self, target: str, exprs: Sequence[exp.Expr]) -> list[Constant]:
+        """The same of an IN list."""
+        found = self.constants.constants(exprs, self.families[target])
+        return [self._spelled(target, constant) for constant in found]
+
+    def is_by_bytes(self, target: str) -> bool:
+        """Whether the target is compared and ordered as it is placed; notes that it is not."""
+        if target in self.exact:
+            title = self.title(target)
+            self.note(PruneReason.KEY_COLLATION, f"{title} is EXACT: only = and IN say where a row is")
+        return target not in self.exact
+
+    def _spelled(self, target: str, constant: Constant) -> Constant:
+        """The constant as the rows of an EXACT column spell it."""
+        if target not in self.exact or not isinstance(constant, str):
+            return constant
+        spelling, folds = self.exact[target]
+        text = text_of(constant, spelling, folds)
+        return UNKNOWN if text is None else text
 
     def title(self, target: str) -> str:
         """A target as messages name it."""
@@ -268,7 +299,9 @@ class ShardKeys:
         if isinstance(expr, exp.Column):
             return KeyPart(columns[0], self.families.get(columns[0], Family.OTHER), where, columns)
         shape, family = _shape(expr, ""), keys.family_of(expr, self.families, self.dialect)
-        if usable and family in KEY_FAMILIES:
+        # LEFT(k, 2) = 'AB' compares by k's collation, and EXACT says nothing of parts of its texts.
+        is_folded = family is Family.TEXT and not self.exact.keys().isdisjoint(columns)
+        if usable and family in KEY_FAMILIES and not is_folded:
             self.families[shape] = family
             self._has_expressions = True
         return KeyPart(shape, family, where, columns, expr)
@@ -287,12 +320,28 @@ class ShardKeys:
         if family not in KEY_FAMILIES or column.type.upper() in _FINER:
             self.note(PruneReason.KEY_TYPE, f"{title} is of type {column.type}, which is not pruned by")
             return False
-        collation = (self._speaks or DUCKDB).collation(column)
-        if (collation or "").lower() not in _BINARY:
-            self.note(PruneReason.KEY_COLLATION, f"{title} has collation {collation}")
+        if not self._is_told_apart(column, name, title):
             return False
         self.families[name] = family
         return True
+
+    def _is_told_apart(self, column: Column, name: str, title: str) -> bool:
+        """Whether two equal values of the column are the same text; remembers its spelling, or why not."""
+        dialect = self._speaks or DUCKDB
+        collation = dialect.collation(column)
+        if (collation or "").lower() in _BINARY:
+            return True
+        folds = dialect.folds(column)
+        if column.spelling is None:
+            why = "" if folds is None else ", and is not declared EXACT"
+            self.note(PruneReason.KEY_COLLATION, f"{title} has collation {collation}{why}")
+        elif folds is None:
+            why = f"{title} has collation {collation}, with which EXACT is not relied on"
+            self.note(PruneReason.KEY_COLLATION, why)
+        else:
+            self.exact[name] = column.spelling, folds
+            return True
+        return False
 
 
 def _shape(expr: exp.Expr, rel: str) -> str:

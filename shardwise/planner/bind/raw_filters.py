@@ -22,7 +22,7 @@ from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.tree import bare, column, column_id, conjuncts
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.scope import FromItem, Scope
-from shardwise.planner.equivalence import is_binary
+from shardwise.planner.equivalence import are_told_apart_alike
 
 if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder
@@ -171,7 +171,7 @@ class _Block:
 
     def _alike(self, one: ColumnId, other: ColumnId) -> bool:
         left, right = self.types[one], self.types[other]
-        if not (is_binary(left.collation) and is_binary(right.collation)):
+        if not are_told_apart_alike(left, right):
             return False
         family = self.binder.dialect.family
         return family(left.type or "") == family(right.type or "") != "other"

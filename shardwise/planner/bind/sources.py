@@ -340,7 +340,11 @@ def _scan_of(binder: Binder, table: Table, name: str, position: Position | None)
             position=position,
         )
     rel = binder.names.fresh(name)
-    columns = tuple(Output(ColumnId(rel, c.name), c.type, binder.dialect.collation(c)) for c in table.columns)
+    dialect = binder.dialect
+    columns = tuple(
+        Output(ColumnId(rel, c.name), c.type, dialect.collation(c), c.spelling if dialect.folds(c) else None)
+        for c in table.columns
+    )
     hidden = tuple(
         Output(ColumnId(rel, name), "VARCHAR")
         for name in HIDDEN

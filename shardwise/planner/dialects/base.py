@@ -22,6 +22,7 @@ from shardwise.planner.dialects.duckdb_names import name_of
 from shardwise.planner.early_values import DUCKDB_VALUES, EarlyValues
 from shardwise.planner.families import TypeOf
 from shardwise.planner.literals import Constant, Typed
+from shardwise.planner.spellings import Folds
 
 
 class Moment(Protocol):
@@ -76,6 +77,10 @@ def _declared(column: Column) -> str | None:
     return column.collation
 
 
+def _not_relied_on(_: Column) -> Folds | None:
+    return None
+
+
 def _no_shapes(_: Node) -> tuple[Shape, ...]:
     return ()
 
@@ -98,7 +103,8 @@ class Dialect:
     place; `reader` is the engine as the reader of a query. `shapes` are those of a
     fragment's columns where the merge is SQLite. `name_of` is the name of a select item that has no alias.
     `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
-    are the same to a sharding. `carries_collations`: the merge compares a fragment's columns as the shards
+    are the same to a sharding. `folds` is what it takes as equal, where an EXACT column is known by it; None
+    where EXACT says nothing. `carries_collations`: the merge compares a fragment's columns as the shards
     do, computed ones too. (Not all digits of those that `quotients` tells of, if the
     reader cuts them.) `has_semi_join`: the dialect has a word for it.
     `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
@@ -128,6 +134,7 @@ class Dialect:
     readable: Callable[[exp.Query], exp.Query] = _as_it_is
     shapes: Callable[[Node], tuple[Shape, ...]] = _no_shapes
     collation: Callable[[Column], str | None] = _declared
+    folds: Callable[[Column], Folds | None] = _not_relied_on
     carries_collations: bool = False
     has_semi_join: bool = False
     never_fails: Callable[[exp.Expr], bool] = _never

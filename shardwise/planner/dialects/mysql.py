@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
@@ -31,10 +32,16 @@ from shardwise.planner.dialects.mysql_words import (
 )
 from shardwise.planner.dialects.views import expanded
 from shardwise.planner.early_values import MYSQL_VALUES
+from shardwise.planner.spellings import Folds
 
 _KNOWN: Final = SCALARS | CLOCKS | VOLATILE | AGGREGATES | WINDOWS
 _EXACT: Final = ("_nopad_bin", "_0900_bin")
 _UNKNOWN: Final = "unknown"
+_OF_NO_LANGUAGE: Final = re.compile(
+    r"(ascii|latin1)_general(_nopad)?_ci|latin1_swedish(_nopad)?_ci|"
+    r"utf8(mb3|mb4)?_(general|general_mysql500|unicode|unicode_520)(_nopad)?_ci|"
+    r"utf8(mb3|mb4)?_(uca1400|0900)(_nopad)?_a[is]_ci"
+)
 
 
 def check(statement: exp.Expr) -> None:
@@ -158,6 +165,19 @@ def collation(column: Column) -> str | None:
     return column.collation or _UNKNOWN
 
 
+def folds(column: Column) -> Folds | None:
+    """What the column's collation takes as equal; None where it is not known which one it is.
+
+    Roman and Lithuanian ones take `i` for `j` or `y`: those of no language take nothing so, up to `~`.
+    """
+    declared = (collation(column) or "").lower()
+    if declared in ("", _UNKNOWN):
+        return None
+    if declared.endswith("_bin"):
+        return Folds.BLANKS
+    return Folds.CASE if _OF_NO_LANGUAGE.fullmatch(declared) else Folds.MORE
+
+
 MYSQL = Dialect(
     name="mysql",
     trees=trees,
@@ -177,6 +197,7 @@ MYSQL = Dialect(
     readable=as_sqlite_reads_it,
     merged=as_texts,
     collation=collation,
+    folds=folds,
     carries_collations=True,
     early=MYSQL_VALUES,
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, Table, View
+from shardwise.catalog.model import Catalog, Column, Table, View
 from shardwise.catalog.sqlite_types import family
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
 from shardwise.plan.sql import as_sqlite_reads_it
@@ -21,6 +21,7 @@ from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.dialects.sqlite_with import put_in_order
 from shardwise.planner.dialects.views import expanded, is_with_item
 from shardwise.planner.positions import position_of
+from shardwise.planner.spellings import Folds
 
 _STATE: Final = frozenset({"last_insert_rowid", "changes", "total_changes"})
 _REFUSED: Final = frozenset(
@@ -179,6 +180,13 @@ def _readable_relation(table: exp.Table, catalog: Catalog) -> Table | View | Non
     return found
 
 
+def folds(column: Column) -> Folds | None:
+    """What the column's collation takes as equal; None for BINARY, and for one that SQLite does not have."""
+    return _FOLDS.get((column.collation or "").upper())
+
+
+_FOLDS: Final = {"NOCASE": Folds.CASE, "RTRIM": Folds.BLANKS}
+
 SQLITE = Dialect(
     name="sqlite",
     trees=trees,
@@ -196,5 +204,6 @@ SQLITE = Dialect(
     is_plain=is_plain,
     readable=as_sqlite_reads_it,
     shapes=shapes,
+    folds=folds,
     off=frozenset({"run_first", "keys_first", "order_joins"}),
 )
