@@ -446,3 +446,9 @@ def load_catalog(path: Path) -> Any:
 def sizes(shards: Iterable[int] = (1, 2, 3, 7)) -> list[tuple[int, Grain]]:
     """Every number of shards at both grains."""
     return [(n, grain) for n in shards for grain in ("shard", "slot")]
+
+
+def turns(number: int, all_sizes: Sequence[tuple[int, Grain]], others: int) -> list[tuple[int, Grain]]:
+    """The sizes that the case of this number is run at: three shards, and `others` of the rest, in turn."""
+    rest = [size for size in all_sizes if size != (3, "shard")]
+    return [(3, "shard"), *(rest[(number * others + i) % len(rest)] for i in range(others))]
