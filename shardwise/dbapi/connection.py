@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +14,7 @@ from shardwise.dbapi.cursor import Cursor, Parameters
 from shardwise.dbapi.each import Each
 from shardwise.dbapi.explanation import Explanation
 from shardwise.dbapi.local_tables import LocalTables, check_hides_nothing
-from shardwise.dbapi.paramstyle import ParamStyle, checked, reading
+from shardwise.dbapi.paramstyle import ParamStyle, Reading, checked
 from shardwise.dbapi.statements import explain
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.options import OWN_ZONE, Options
@@ -66,10 +65,10 @@ class Connection:
         self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
         self.local_tables = LocalTables()
 
-    def reading(self, sql: str, params: object) -> AbstractContextManager[str]:
+    def reading(self, sql: str, params: object) -> Reading:
         """The text as the planner reads it, of the connection's paramstyle."""
         is_postgres = self.cluster.declared.dialect == "postgres"
-        return reading(self.paramstyle, sql, params, has_operators=is_postgres)
+        return Reading(self.paramstyle, sql, params, has_operators=is_postgres)
 
     def cursor(self) -> Cursor:
         """A new cursor."""
@@ -226,10 +225,12 @@ class Connection:
 
     def options_with(self, changes: Mapping[str, Any]) -> Options:
         """The connection's options with a statement's own."""
+        if not changes:
+            return self.options
         unknown = sorted(set(changes) - _OPTIONS)
         if unknown:
             raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join(sorted(_OPTIONS))}")
-        return replace(self.options, **changes) if changes else self.options
+        return replace(self.options, **changes)
 
     @property
     def time_zone(self) -> str:
@@ -238,7 +239,7 @@ class Connection:
         return zone if zone != OWN_ZONE else self.cluster.settled(self.options).time_zone
 
     def opened(self, cursor: Cursor) -> None:
-        """The cursor has a statement that `interrupt` and `close` must reach."""
+        """A cursor whose statements `interrupt` and `close` must reach."""
         self._cursors.add(cursor)
 
     def check_open(self) -> None:

@@ -50,6 +50,7 @@ class Cursor:
         self._is_closed = False
         self._last: Rows | None = None
         self._guard: Guard | None = None
+        connection.opened(self)
 
     # -- running --------------------------------------------------------------------------
 
@@ -67,7 +68,7 @@ class Cursor:
         self._check_open()
         self._discard()
         with self.connection.reading(_text(sql), params) as text:
-            return self.run(statements.parse(text), params, options)
+            return self._run(statements.parse(text), params, options)
 
     def run(
         self, statement: statements.Statement, params: Parameters | None, options: Mapping[str, Any]
@@ -75,9 +76,13 @@ class Cursor:
         """Runs a statement that is parsed already."""
         self._check_open()
         self._discard()
+        return self._run(statement, params, options)
+
+    def _run(
+        self, statement: statements.Statement, params: Parameters | None, options: Mapping[str, Any]
+    ) -> Self:
         chosen = self.connection.options_with(options)
         self._guard = guard = Guard(chosen)
-        self.connection.opened(self)
         try:
             answer = statement.answer(self.connection, _parameters(params), chosen, guard)
         except BaseException:
@@ -356,6 +361,8 @@ def _text(sql: object) -> str:
 def _parameters(params: object) -> Parameters:
     if params is None:
         return ()
+    if type(params) in (list, tuple, dict):
+        return params  # type: ignore[return-value]  # the usual ones; to ask for protocols takes its time
     if isinstance(params, Mapping) or (isinstance(params, Sequence) and not isinstance(params, str | bytes)):
         return params
     raise ProgrammingError(

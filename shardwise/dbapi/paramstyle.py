@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
@@ -48,22 +47,32 @@ class _Change(NamedTuple):
     longer: int
 
 
-@contextmanager
-def reading(style: ParamStyle, sql: str, params: object, *, has_operators: bool = False) -> Iterator[str]:
+class Reading:
     """The text with `?` or `:name` for parameters; positions of errors inside are those of `sql`.
 
     `has_operators`: a `?` is an operator of the query dialect, as PostgreSQL's of jsonb.
     """
-    if params is None or style in ("qmark", "named"):
-        yield sql
-        return
-    text = translated(sql, has_operators=has_operators)
-    try:
-        yield text.sql
-    except Error as error:
-        if error.position is not None and error.view is None:
-            error.position = text.position(error.position)
-        raise
+
+    __slots__ = ("_read", "_sql")
+
+    def __init__(self, style: ParamStyle, sql: str, params: object, *, has_operators: bool = False) -> None:
+        self._sql = sql
+        self._read: Translated | None = None
+        if params is not None and style not in ("qmark", "named"):
+            self._read = translated(sql, has_operators=has_operators)
+
+    def __enter__(self) -> str:
+        return self._sql if self._read is None else self._read.sql
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        read = self._read
+        if (
+            read is not None
+            and isinstance(error, Error)
+            and error.position is not None
+            and error.view is None
+        ):
+            error.position = read.position(error.position)
 
 
 @dataclass(frozen=True)

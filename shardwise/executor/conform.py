@@ -110,6 +110,12 @@ class _HasTables(Protocol):
     def has_schema(self, name: str) -> bool: ...
 
 
+class _Assuming(Protocol):
+    """A source's connection, asked whether it need be asked."""
+
+    def assumes(self, version: object) -> bool: ...
+
+
 Suits = Callable[[str, ReadColumn, Callable[[str], str | None]], str | None]
 """A backend's `suits`."""
 
@@ -127,6 +133,15 @@ class KnownTables:
     def __init__(self, suits: Suits) -> None:
         self._suits = suits
         self._known = _Known(None)
+
+    def is_known_good(self, connection: _Assuming, request: _Request) -> bool:
+        """Whether nothing need be asked: all that the request reads was looked at, and lacks nothing."""
+        known = self._known
+        for expected in request.expects:
+            good = known.good.get(expected.table)
+            if good is None or expected.absence is not None or not good.issuperset(expected.columns):
+                return False
+        return not request.expects or connection.assumes(known.version)
 
     def check(
         self, connection: _HasTables, request: _Request, normal: Callable[[str], str | None]

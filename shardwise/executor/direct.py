@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -77,6 +77,9 @@ class Direct(OneShard):
 
     # -- inside -------------------------------------------------------------------------------
 
+    def _is_known_good(self, lease: Lease, connection: SourceConnection) -> bool:
+        return lease.tables.is_known_good(connection, self.request)
+
     def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
         return lease.tables.check(connection, self.request, self._reader.normal_type)
 
@@ -90,14 +93,12 @@ class Direct(OneShard):
             if self._is_narrower(given):
                 connection.execute(duck.cast_to(self.request.sql, self.columns), self.request.params)
         rows = connection.fetchmany(count)
-        self._count(len(rows), self._size(rows))
-        if len(rows) < count:
-            self._finish()
+        self._arrived(len(rows), self._size(rows), is_last=len(rows) < count)
         return rows
 
     def _is_narrower(self, given: duck.Columns) -> bool:
         """Whether the shard's types must be cast; raises if they are others."""
-        if [type_ for _, type_ in given] == [type_ for _, type_ in self.columns]:
+        if given is self.columns or [type_ for _, type_ in given] == [type_ for _, type_ in self.columns]:
             return False
         if len(given) != len(self.columns):
             schema = pa.schema([(name, pa.null()) for name, _ in given])
@@ -133,13 +134,10 @@ class Direct(OneShard):
                     except StopIteration:
                         self._finish()
                         return
-                self._count(batch.num_rows, batch.nbytes)
+                self._arrived(batch.num_rows, batch.nbytes, is_last=False)
                 yield conform(batch)
 
         return pa.RecordBatchReader.from_batches(wanted, batches())
-
-    def _count(self, rows: int, size: int) -> None:
-        self._reader.feed(self.request, _Counted(rows, size), self._elapsed())
 
     def _size(self, rows: list[tuple[Any, ...]]) -> int:
         """About what the rows would take as Arrow."""
@@ -147,13 +145,6 @@ class Direct(OneShard):
         for i in self._texts:
             size += sum(len(value) for row in rows if (value := row[i]) is not None)
         return size
-
-
-class _Counted(NamedTuple):
-    """Rows that are no Arrow batch."""
-
-    num_rows: int
-    nbytes: int
 
 
 def _is_plain(type_: pa.DataType) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 from shardwise.errors import ShardUnavailable
 from shardwise.executor.backends.base import SourceConnection
@@ -25,6 +26,10 @@ class OneShard(ABC):
         self._is_started = self._is_over = False
         with Located(self):
             self._open()
+
+    @abstractmethod
+    def _is_known_good(self, lease: Lease, connection: SourceConnection) -> bool:
+        """Whether the request's tables were found as declared before: nothing is waited for to find out."""
 
     @abstractmethod
     def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
@@ -59,18 +64,28 @@ class OneShard(ABC):
             return
         try:
             self._connection = self.lease.connect(reader.time_zone)
-            # It may wait for another's lock, and there is no result yet that would be interrupted.
-            forget = reader.guard.on_stop(self._connection.interrupt)
-            try:
-                gaps = self._gaps(self.lease, self._connection)
-            finally:
-                forget()
-            self.request = request._replace(sql=reader.text(request, gaps)) if gaps else request
+            if not self._is_known_good(self.lease, self._connection):
+                gaps = self._looked_into(self.lease, self._connection)
+                self.request = request._replace(sql=reader.text(request, gaps)) if gaps else request
         except BaseException:
             if self._connection is not None:
                 self._connection.close()
             self.lease.release()
             raise
+
+    def _looked_into(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
+        """Asks the source for its tables, which may wait for another's lock, and there is no result yet that
+        would be interrupted."""
+        forget = self._reader.guard.on_stop(connection.interrupt)
+        try:
+            return self._gaps(lease, connection)
+        finally:
+            forget()
+
+    def _arrived(self, rows: int, size: int, *, is_last: bool) -> None:
+        """Counts rows, of about so many bytes."""
+        self._is_over = self._is_over or is_last
+        self._reader.feed(self.request, _Counted(rows, size), self._elapsed(), is_last=is_last)
 
     def _finish(self) -> None:
         if not self._is_over:
@@ -81,3 +96,10 @@ class OneShard(ABC):
         """The seconds since it was asked last."""
         last, self._last = self._last, time.perf_counter()
         return self._last - last
+
+
+class _Counted(NamedTuple):
+    """Rows that are no Arrow batch."""
+
+    num_rows: int
+    nbytes: int

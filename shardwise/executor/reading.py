@@ -106,11 +106,16 @@ class Reader:
             self._filled.setdefault(request.fragment, {})[request.shard] = gaps
         return request.filled(gaps)
 
-    def feed(self, request: Request, batch: Batch, seconds: float) -> None:
-        """Rows that arrived, `seconds` after whatever came before; raises over a budget."""
+    def feed(self, request: Request, batch: Batch, seconds: float, *, is_last: bool = False) -> None:
+        """Rows that arrived, `seconds` after whatever came before; raises over a budget.
+
+        `is_last`: the request is finished with them.
+        """
         rows, size = batch.num_rows, batch.nbytes
         with self._lock:
             self._run.feed(request.id, batch)
+            if is_last:
+                self._run.finish(request.id)
             self._measure(request, rows, size, seconds)
         self.guard.count(request.fragment, rows, size)
 
@@ -135,8 +140,10 @@ class Reader:
 
     def _measure(self, request: Request, rows: int, size: int, seconds: float) -> None:
         shards = self._statistics.setdefault(request.fragment, {})
-        before = shards.get(request.shard, ShardStats(0, 0, 0.0))
-        shards[request.shard] = ShardStats(before.rows + rows, before.bytes + size, before.seconds + seconds)
+        before = shards.get(request.shard)
+        if before is not None:
+            rows, size, seconds = before.rows + rows, before.bytes + size, before.seconds + seconds
+        shards[request.shard] = ShardStats(rows, size, seconds)
 
     def pause(self) -> None:
         """Before another try: up to a tenth of a second, or until the statement is stopped."""

@@ -212,9 +212,9 @@ class Result:
     def close(self) -> None:
         """Stops the shards, then the merge, and gives everything back. A second call does nothing."""
         with self._closing:
-            if self._is_closed:
-                return
-            self._is_closed = True
+            was_closed, self._is_closed = self._is_closed, True
+        if was_closed:
+            return
         self._forget()
         if not self._is_done:
             self._merging.interrupt()

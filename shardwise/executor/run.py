@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from shardwise.errors import DataError, Error, InternalError, ShardUnavailable
@@ -44,8 +45,6 @@ class Environment:
     processes: WorkerProcesses
     merge: MergeEngine
     describer: AnyDescriber
-    owner: object = None
-    """Kept alive as long as any of its results."""
 
 
 def execute(
@@ -80,7 +79,6 @@ def execute(
             first=first,
             started=started,
         )
-        result.owner = environment.owner
     except BaseException as error:
         owned.stop(error)
         if outer is None:
@@ -114,7 +112,7 @@ class _Statement:
             environment.limits,
             processes=environment.processes,
             normal_type=environment.describer.normal_type,
-            empty=self._empty,
+            empty=partial(_empty, run.plan.fragments, environment.describer),
             time_zone=options.time_zone,
         )
         self._fetcher: Fetcher | None = None
@@ -193,11 +191,11 @@ class _Statement:
         first = fragment.source_of(fragment.route.shards[0]) if fragment.route.shards else None
         return Stream(schema, opened, first), types
 
-    def _empty(self, request: Request) -> Empty:
-        """What answers for a member of an open family that is not there."""
-        fragment = next(each for each in self._run.plan.fragments if each.name == request.fragment)
-        connection = self._environment.describer.connect(fragment.sql)
-        return Empty(connection, fragment.sql, fragment.params)
+
+def _empty(fragments: Sequence[Fragment], describer: AnyDescriber, request: Request) -> Empty:
+    """What answers for a member of an open family that is not there."""
+    fragment = next(each for each in fragments if each.name == request.fragment)
+    return Empty(describer.connect(fragment.sql), fragment.sql, fragment.params)
 
 
 # -- subqueries that run first -----------------------------------------------------------------

@@ -332,7 +332,8 @@ class Run:
     @property
     def first(self) -> tuple[First, ...]:
         """Subqueries whose rows are still to be bound."""
-        return tuple(f for f in self.plan.first if f.name not in self._bound)
+        first = self.plan.first
+        return tuple(f for f in first if f.name not in self._bound) if first else first
 
     def bind(self, name: str, bound: Bound) -> None:
         """Binds the rows of `first` subquery `name`; after the last one, `plan` is the plan of the rest."""

@@ -109,10 +109,13 @@ class Cluster:
         self.options = _options(catalog, options)
         self._lock = threading.RLock()
         self._learned: Catalog | None = None
+        self._known: Catalog | None = None
         self._views: tuple[Catalog, Sequence[str]] | None = None
         self._settled: tuple[Options, Options] | None = None
         self._not_learned: Mapping[str, Error] = {}
         self._describers: dict[str, AnyDescriber] = {}
+        self._environments: dict[AnyDescriber, Environment] = {}
+        self._planner: Planner | None = None
         self.plan_cache = PlanCache()
         self._own_zones = OwnZones()
         self._pool = SourcePool(
@@ -238,18 +241,28 @@ class Cluster:
         into: LocalStore | None = None,
     ) -> Result:
         """Runs a plan whose result has these columns; `guard` and `outer` are those of `executor.run`."""
-        environment = Environment(
-            pool=self._pool,
-            limits=self._limits,
-            workers=self._workers,
-            processes=self._processes,
-            merge=into or self._merge,
-            describer=self.describer(options.time_zone),
-            owner=self,
-        )
-        return execute(
+        environment = self._environment(self.describer(options.time_zone))
+        if into is not None:
+            environment = replace(environment, merge=into)
+        result = execute(
             plan.start(), environment, options, columns=columns, locals=locals, guard=guard, outer=outer
         )
+        result.owner = self
+        return result
+
+    def _environment(self, describer: AnyDescriber) -> Environment:
+        """Made once for a describer: each statement asks for it."""
+        known = self._environments.get(describer)
+        if known is None:
+            known = self._environments[describer] = Environment(
+                pool=self._pool,
+                limits=self._limits,
+                workers=self._workers,
+                processes=self._processes,
+                merge=self._merge,
+                describer=describer,
+            )
+        return known
 
     def settled(self, options: Options) -> Options:
         """The options with the servers' own time zone, where no other was said: one is asked, once."""
@@ -349,9 +362,13 @@ class Cluster:
     @property
     def catalog(self) -> Catalog:
         """The catalog; columns that neither it nor its lock file knows are read off the sources, once."""
+        known = self._known  # set once all is learned: nobody need wait for the lock then
+        if known is not None:
+            return known
         with self._lock:
             if self._learned is None:
                 self._learn()
+                self._known = self._learned
             assert self._learned is not None
             return self._learned
 
@@ -366,6 +383,7 @@ class Cluster:
                     for describer in self._describers.values():
                         describer.close()
                     self._describers.clear()
+                    self._environments.clear()
                 self._learned, self._not_learned = found, {**self._not_learned, **failed}
         except BaseException:
             self._learned = None
@@ -374,6 +392,10 @@ class Cluster:
     def describer(self, time_zone: str | None = None) -> AnyDescriber:
         """What tells names and types of columns."""
         zone = time_zone or self.settled(self.options).time_zone
+        self._check_open()
+        known = self._describers.get(zone)
+        if known is not None:
+            return known
         with self._lock:
             self._check_open()
             if zone not in self._describers:
@@ -466,7 +488,12 @@ class Cluster:
                 n: d if isinstance(d, View) else self._local(n, d, options) for n, d in locals.items()
             }
             return Planner(self.catalog).prepare(sql, locals=described)
-        return Planner(self.catalog, self.plan_cache if options.plan_cache else None).prepare(sql)
+        catalog, planner = self.catalog, self._planner
+        if not options.plan_cache:
+            return Planner(catalog).prepare(sql)
+        if planner is None or planner.catalog is not catalog:
+            planner = self._planner = Planner(catalog, self.plan_cache)
+        return planner.prepare(sql)
 
     def _local(self, name: str, data: Any, options: Options) -> tuple[Output, ...] | View:
         if isinstance(data, View):
@@ -549,9 +576,10 @@ class Cluster:
             unknown = relation is None or (isinstance(relation, Table) and relation.columns is None)
             if error is not None and unknown:
                 with self._lock:
-                    self._learned, self._not_learned = None, {}
+                    self._learned, self._known, self._not_learned = None, None, {}
                     self.plan_cache.clear()
                     self._describers.clear()
+                    self._environments.clear()
                 if is_pinned:
                     raise CatalogError(
                         f'the columns of "{name}" could not be read',

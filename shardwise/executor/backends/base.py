@@ -15,6 +15,11 @@ import pyarrow as pa
 from shardwise.errors import Error
 
 
+class Outdated(Exception):
+    """The source's tables may be others than was assumed (`SourceConnection.assumes`): they are to be looked
+    at, and the statement started again. Nobody else is told of it."""
+
+
 class Family(NamedTuple):
     """An open family of sources: its name, how many members may be open at once, and the folder that is there
     even if no member is ("" for the root, None for servers)."""
@@ -76,6 +81,11 @@ class SourceConnection(Protocol):
 
     def version(self) -> object:
         """Equal as long as what `columns` said still holds."""
+
+    def assumes(self, version: object) -> bool:
+        """Whether a statement may be started as if `version` were what `version()` gives, so that it need not
+        be asked for by itself. Where it then is another `execute` raises `Outdated` before it gives a row.
+        """
 
     def columns(self, table: str) -> Columns:
         """A physical table's columns and what the product says of their types; none if there is no such

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -45,9 +45,7 @@ class ServedDirect(OneShard):
                 self._is_started = True
                 connection.execute(self.request.sql, self.request.params)
             rows = connection.fetchmany(count)
-        self._reader.feed(self.request, _Counted(len(rows), _size(rows)), self._elapsed())
-        if len(rows) < count:
-            self._finish()
+        self._arrived(len(rows), _size(rows), is_last=len(rows) < count)
         return rows
 
     def reader(self, batch_rows: int) -> pa.RecordBatchReader:
@@ -69,13 +67,11 @@ class ServedDirect(OneShard):
 
         return typed_reader(self._product, self.columns, batches())
 
+    def _is_known_good(self, lease: Lease, connection: SourceConnection) -> bool:
+        return self._alike.is_known_good(lease, connection, self.request)
+
     def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
         return self._alike.check(lease, connection, self.request)
-
-
-class _Counted(NamedTuple):
-    num_rows: int
-    nbytes: int
 
 
 def _size(rows: list[Any]) -> int:

@@ -39,12 +39,20 @@ class AlikeTables:
         self._order: tuple[str, str] | None = None
         """The order of texts whose columns say none, and a shard's name that has it."""
 
+    def is_known_good(self, lease: Lease, connection: SourceConnection, request: Request) -> bool:
+        """Whether nothing need be asked: all that the request reads was looked at, and lacks nothing."""
+        if not request.expects:
+            return True
+        known: _Known | None = lease.memo.get("alike")
+        if known is None or known.changes != self._changes or not known.good.issuperset(request.expects):
+            return False
+        return connection.assumes(known.version)
+
     def check(self, lease: Lease, connection: SourceConnection, request: Request) -> dict[str, Gap]:
         """What the request's tables lack and may; raises for a column that is missing, or unlike."""
         if not request.expects:
             return {}
-        known: _Known = lease.memo.setdefault("alike", _Known())
-        known.at((connection.version(), self._changes))
+        known = self._known(lease, connection.version())
         gaps: dict[str, Gap] = {}
         for expected in request.expects:
             if expected in known.good:
@@ -70,6 +78,13 @@ class AlikeTables:
             else:
                 gaps[expected.table] = gap.with_(gaps.get(expected.table, gap))
         return gaps
+
+    def _known(self, lease: Lease, version: object) -> _Known:
+        before: _Known | None = lease.memo.get("alike")
+        if before is not None and before.version == version and before.changes == self._changes:
+            return before
+        known = lease.memo["alike"] = _Known(version, self._changes, before.order if before else None)
+        return known
 
     def _absent(self, connection: SourceConnection, shard: str, expected: Expected) -> Gap:
         """A table that is missing is left to the request itself, unless it is of a member that is no more."""
@@ -134,14 +149,11 @@ class AlikeTables:
 
 class _Known:
     """What one open source said of its tables, while its schema stays: types as they were said, and kinds;
-    and what of them was found to be as it should."""
+    and what of them was found to be as it should. `changes` are those that `AlikeTables` had seen."""
 
-    def __init__(self) -> None:
-        self.version: object = None
+    def __init__(self, version: object, changes: int, order: str | None) -> None:
+        self.version = version
+        self.changes = changes
         self.tables: dict[str, dict[str, tuple[str, str]]] = {}
         self.good: set[Expected] = set()
-        self.order: str | None = None
-
-    def at(self, version: object) -> None:
-        if version != self.version:
-            self.version, self.tables, self.good = version, {}, set()
+        self.order = order

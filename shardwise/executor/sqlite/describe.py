@@ -55,6 +55,9 @@ class EmptyTables:
     def columns(self, table: str) -> Columns:
         return ()
 
+    def assumes(self, version: object) -> bool:
+        return False
+
     def has_schema(self, name: str) -> bool:
         return False
 

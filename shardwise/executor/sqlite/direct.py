@@ -54,5 +54,8 @@ class SQLiteDirect(OneShard):
             rows += more
         return table_of(self.columns, rows).to_reader(max_chunksize=batch_rows)
 
+    def _is_known_good(self, lease: Lease, connection: SourceConnection) -> bool:
+        return False
+
     def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
         return lease.strict.check(connection, self.request)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,16 @@ from shardwise.executor.backends.binding import MYSQL, inlined
 from shardwise.executor.backends.mysql import tables
 from shardwise.executor.backends.mysql.bulk import BulkResult
 from shardwise.executor.backends.mysql.bulk.values import hint_of
-from shardwise.executor.backends.mysql.driver import AS_IT_COMES, DRIVERS_OWN, TEXT, Result, is_open, row
+from shardwise.executor.backends.mysql.driver import (
+    AS_IT_COMES,
+    DRIVERS_OWN,
+    TEXT,
+    Converters,
+    Result,
+    is_open,
+    row,
+    rows,
+)
 from shardwise.executor.backends.mysql.errors import is_lost
 from shardwise.executor.backends.mysql.floats import Rewritten, exact
 from shardwise.executor.backends.mysql.literals import literals
@@ -62,6 +72,9 @@ class MySQLConnection:
     def version(self) -> object:
         """Nothing says whether a server's tables have changed: they are asked again by the minute."""
         return int(time.monotonic() / _KNOWN_S)
+
+    def assumes(self, version: object) -> bool:
+        return version == self.version()
 
     def columns(self, table: str) -> Columns:
         schema, name = tables.parts_of(table)
@@ -136,7 +149,7 @@ class MySQLConnection:
         sql: str,
         params: Mapping[str, Any],
         wanted: Columns | None,
-        converters: Mapping[int, Any] = DRIVERS_OWN,
+        converters: Converters = DRIVERS_OWN,
     ) -> Columns:
         self._end_result()
         is_exact = wanted is not None or converters is AS_IT_COMES
@@ -144,56 +157,59 @@ class MySQLConnection:
         zone = "UTC" if wanted is not None else self._time_zone
         sql, floats = _REWRITTEN.get(self._settings.session_key, sql) if is_exact else (sql, frozenset())
         fields = self._begun_with(sql, params, zone, converters)
-        if is_exact and (found := frozenset(i for i, field in enumerate(fields) if is_float(field))):
+        columns, found = _described(fields)
+        if is_exact and found:
             self._end_result()
             names = [field.name for field in fields]
             rewritten = exact(sql, names, found, must=wanted is not None)
             _REWRITTEN.put(self._settings.session_key, sql, (rewritten, found))
             sql, floats = rewritten, found
             fields = self._begun_with(sql, params, zone, converters)
+            columns, _ = _described(fields)
         self._decoder = decoder(wanted, len(fields), self._time_zone) if wanted is not None else None
         self._floats = floats
-        self._columns = wanted or tuple((field.name, type_text(field)) for field in fields)
+        self._columns = wanted or columns
         return self._columns
 
     def _begun_with(
-        self, sql: str, params: Mapping[str, Any], zone: str, converters: Mapping[int, Any]
-    ) -> Sequence[Any]:
+        self, sql: str, params: Mapping[str, Any], zone: str, converters: Converters
+    ) -> tuple[Any, ...]:
         """Starts it; gives the result's columns."""
-        self._result = self._sent(inlined(sql, params, MYSQL, literals(zone)), zone, converters)
-        return self._result.fields if is_open(self._result) else ()
+        text = inlined(sql, params, MYSQL, literals(zone))
+        self._result = self._sent(text, zone, converters, leaves_nothing=_leaves_nothing(sql))
+        return tuple(self._result.fields) if is_open(self._result) else ()
 
-    def _sent(self, text: str, zone: str, converters: Mapping[int, Any]) -> Result:
+    def _sent(self, text: str, zone: str, converters: Converters, *, leaves_nothing: bool) -> Result:
         """Once more on a new session, if one that had waited turns out to be gone."""
+
+        def begun(session: Session) -> Result:
+            session.set_zone(zone)
+            session.is_dirty = session.is_dirty or not leaves_nothing
+            return session.wire.start(text, converters)
+
         session = self._taken()
         try:
-            return self._asked(lambda: _begin(session, text, zone, converters))
+            return self._asked(lambda: begun(session))
         except Exception as error:
             if session.is_fresh or session.is_dirty or not is_lost(error) or self._is_cancelled:
                 raise
             self._release()
             again = self._taken(fresh=True)
-            return self._asked(lambda: _begin(again, text, zone, converters))
+            return self._asked(lambda: begun(again))
 
     def _fetched(self, count: int) -> Rows:
         result = self._result
         if result is None:
             return []
 
-        def fetch() -> Rows:
-            rows: Rows = []
-            while len(rows) < count and (found := row(result)) is not None:
-                rows.append(found)
-            return rows
-
-        fetched: Rows = self._asked(fetch)
+        fetched: Rows = self._asked(lambda: rows(result, count))
         return fetched
 
     def _all(self) -> Rows:
-        rows: Rows = []
+        found: Rows = []
         while more := self._fetched(1000):
-            rows += more
-        return rows
+            found += more
+        return found
 
     def _asked(self, ask: Callable[[], Any]) -> Any:
         """Asks the server; raises what is wrong, and Cancelled if it was."""
@@ -291,11 +307,17 @@ class MySQLConnection:
         session.cut(Cancelled(_CANCELLED))
 
 
-def _begin(session: Session, text: str, zone: str, converters: Mapping[int, Any]) -> Result:
-    session.set_zone(zone)
-    if not session.is_dirty and not _LEAVES_NOTHING.match(text):
-        session.is_dirty = True
-    return session.wire.start(text, converters)
+@lru_cache(maxsize=64)
+def _described(fields: tuple[Any, ...]) -> tuple[Columns, frozenset[int]]:
+    """The columns of a result's fields, and which are FLOAT. Those of answers alike are the same objects."""
+    columns = tuple((field.name, type_text(field)) for field in fields)
+    return columns, frozenset(i for i, field in enumerate(fields) if is_float(field))
+
+
+@lru_cache(maxsize=1024)
+def _leaves_nothing(sql: str) -> bool:
+    """Whether a statement leaves the session as it was, whatever its parameters are: they are literals."""
+    return _LEAVES_NOTHING.match(sql) is not None
 
 
 def _drained(session: Session, result: Result) -> bool:

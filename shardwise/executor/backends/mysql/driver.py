@@ -1,7 +1,8 @@
 """PyMySQL, and all that we need of its insides.
 
-Its rows are read one by one as they come (`start`, `row`), so that large results are not held; a connection
-is dropped without reading the rest of them, which PyMySQL itself never does.
+Its rows are read as they come (`start`, `rows`), so that large results are not held; a connection is dropped
+without reading the rest of them, which PyMySQL itself never does. What has arrived is read many packets at a
+time, by `arrived.py`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
-from select import poll
-from typing import Any
+from select import POLLIN, poll
+from typing import Any, NamedTuple
 
 from shardwise.errors import NotSupportedError
+from shardwise.executor.backends.mysql import arrived
 
 try:
     import pymysql
-    from pymysql.constants import CR, FIELD_TYPE
+    from pymysql.connections import MySQLResult
+    from pymysql.constants import COMMAND, CR, FIELD_TYPE
     from pymysql.converters import conversions, decoders
 except ModuleNotFoundError as error:
     raise NotSupportedError(
@@ -24,13 +27,35 @@ except ModuleNotFoundError as error:
         hint='Install it: pip install "shardwise[mysql]"',
     ) from error
 
-__all__ = ["AS_IT_COMES", "CR", "DRIVERS_OWN", "FIELD_TYPE", "TEXT", "Result", "Wire", "pymysql"]
+__all__ = [
+    "AS_IT_COMES",
+    "CR",
+    "DRIVERS_OWN",
+    "FIELD_TYPE",
+    "TEXT",
+    "Converters",
+    "Result",
+    "Wire",
+    "pymysql",
+]
+
+_HEADS_MAX = 256
 
 Result = Any
 """A PyMySQL `MySQLResult` whose rows are still to be read."""
 
-DRIVERS_OWN: Mapping[int, Any] = {k: v for k, v in conversions.items() if type(k) is int}
-"""What PyMySQL makes of values, by the column's type."""
+
+class Converters(dict[int, Any]):
+    """What becomes of values, by the column's type. `heads` are what answers began with that were read by it:
+    the columns' definitions, and what PyMySQL made of them. Threads share it."""
+
+    def __init__(self, made: Mapping[int, Any]) -> None:
+        super().__init__(made)
+        self.heads: dict[bytes, Any] = {}
+
+
+DRIVERS_OWN = Converters({k: v for k, v in conversions.items() if type(k) is int})
+"""What PyMySQL makes of values."""
 
 
 def _bits(data: bytes) -> int:
@@ -41,30 +66,66 @@ def _whole(text: str) -> int | str:
     return text if "." in text else int(text)
 
 
-TEXT: Mapping[int, Any] = {
-    **decoders,
-    **dict.fromkeys(
-        (FIELD_TYPE.DATE, FIELD_TYPE.NEWDATE, FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP, FIELD_TYPE.TIME),
-        None,
-    ),
-    **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _whole),
-    FIELD_TYPE.BIT: _bits,
-}
+TEXT = Converters(
+    {
+        **decoders,
+        **dict.fromkeys(
+            (FIELD_TYPE.DATE, FIELD_TYPE.NEWDATE, FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP, FIELD_TYPE.TIME),
+            None,
+        ),
+        **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _whole),
+        FIELD_TYPE.BIT: _bits,
+    }
+)
 """Dates, times and decimals as the server writes them."""
 
 
-AS_IT_COMES: Mapping[int, Any] = {}
+AS_IT_COMES = Converters({})
 """All values as the server writes them."""
 
 
 class Wire(pymysql.Connection):  # type: ignore[misc]  # it has no types
     """A connection that anyone may cut."""
 
-    def start(self, sql: str, converters: Mapping[int, Any]) -> Result:
+    _quiet: poll | None = None
+    _result: Any  # PyMySQL's own
+    _current_timeout: Any
+
+    def start(self, sql: str, converters: Converters) -> Result:
         """Sends a statement and reads what its columns are."""
         self.decoders = converters
-        self.query(sql, unbuffered=True)
-        return self._result
+        self._execute_command(COMMAND.COM_QUERY, sql.encode())
+        head = arrived.head_of(self.arrived())
+        known = None if head is None else converters.heads.get(head)
+        if head is None or known is None:
+            self._read_query_result(unbuffered=True)
+            if head is not None:
+                _keep(converters.heads, head, self._result)
+            return self._result
+        self._rfile.read(len(head))
+        self._result = result = MySQLResult(self)
+        self._next_seq_id = (known.field_count + 3) % 256
+        result.fields, result.converters = known.fields, known.converters
+        result.field_count = known.field_count
+        result.unbuffered_active = True
+        return result
+
+    def arrived(self) -> bytes:
+        """What has arrived and was not read, at least a byte; nothing at the connection's end."""
+        if self._current_timeout != self._read_timeout:
+            self._sock.settimeout(self._read_timeout)
+            self._current_timeout = self._read_timeout
+        try:
+            found: bytes = self._rfile.peek()
+        except OSError as error:
+            self._force_close()
+            raise pymysql.err.OperationalError(
+                CR.CR_SERVER_LOST, f"Lost connection to MySQL server during query ({error})"
+            ) from error
+        except BaseException:
+            self._force_close()
+            raise
+        return found
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
         """All rows of a small result."""
@@ -86,11 +147,10 @@ class Wire(pymysql.Connection):  # type: ignore[misc]  # it has no types
         """Whether the server has sent nothing unasked, as it does when it ends the connection."""
         if self._sock is None:
             return False
-        waiting = poll()
-        waiting.register(self._sock)
-        return all(
-            not event & 0b1_1001 for _, event in waiting.poll(0)
-        )  # nothing to read, no error, no hang-up
+        if self._quiet is None:
+            self._quiet = poll()
+            self._quiet.register(self._sock, POLLIN)  # it tells of errors and hang-ups too
+        return not self._quiet.poll(0)
 
     def cut(self) -> None:
         """Ends the connection at once, whoever reads from it; that thread is told that it was lost."""
@@ -124,6 +184,38 @@ def row(result: Result) -> tuple[Any, ...] | None:
     """The next row; None at the end."""
     found: tuple[Any, ...] | None = result._read_rowdata_packet_unbuffered()
     return found
+
+
+def rows(result: Result, count: int) -> list[tuple[Any, ...]]:
+    """The next rows; fewer than `count` only at the end."""
+    found: list[tuple[Any, ...]] = []
+    while len(found) < count and result.unbuffered_active:
+        wire: Wire = result.connection
+        here = arrived.rows_of(wire.arrived(), result.converters, wire._next_seq_id, count - len(found))
+        wire._rfile.read(here.bytes)
+        wire._next_seq_id = here.sequence
+        found += here.rows
+        if here.is_over:
+            result.unbuffered_active, result.has_next, result.connection = False, False, None
+        elif (
+            len(found) < count and (one := row(result)) is not None
+        ):  # its packet is not all there, or no row
+            found.append(one)
+    return found
+
+
+class _Head(NamedTuple):
+    """What PyMySQL made of columns' definitions."""
+
+    fields: list[Any]
+    converters: list[Any]
+    field_count: int
+
+
+def _keep(heads: dict[bytes, Any], head: bytes, result: Result) -> None:
+    if len(heads) >= _HEADS_MAX:
+        heads.clear()
+    heads[head] = _Head(result.fields, result.converters, result.field_count)
 
 
 def is_open(result: Result) -> bool:

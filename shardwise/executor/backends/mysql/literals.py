@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -20,6 +21,7 @@ from shardwise.executor.backends.mysql.driver import pymysql
 _text = pymysql.converters.escape_string
 
 
+@lru_cache(maxsize=64)
 def literals(zone: str) -> Callable[[Any], str]:
     """Writes values for a session in `zone` ("SYSTEM": the server's own)."""
 

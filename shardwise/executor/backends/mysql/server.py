@@ -36,6 +36,7 @@ class Server:
         self._control_lock = threading.Lock()
         self._control: dict[object, Session] = {}
         self._ended: set[object] = set()
+        self._is_watched = False
 
     def take(
         self, settings: Settings, opens: Callable[[Session], None] = _nobody, *, fresh: bool = False
@@ -48,7 +49,6 @@ class Server:
         while not fresh and (session := self._waiting(settings.session_key)) is not None:
             session.is_fresh = False
             if self._is_well(session):
-                session.watch()
                 return session
             session.drop()
         return self._open(settings, opens)
@@ -64,12 +64,13 @@ class Server:
             except (pymysql.MySQLError, OSError, Error):
                 session.drop()
                 return
-        session.unwatch()
         session.idle_since = time.monotonic()
         with self._lock:
             self._idle.append(session)
             gone = self._stale(session.settings.idle_max)
-        WATCHDOG.add(self)
+            if not self._is_watched:
+                self._is_watched = True
+                WATCHDOG.add(self)
         for each in gone:
             each.close()
 
@@ -83,6 +84,7 @@ class Server:
                 self._control = {key: s for key, s in self._control.items() if s not in gone}
                 with self._lock:
                     if not self._idle and not self._control:
+                        self._is_watched = False
                         WATCHDOG.discard(self)
             finally:
                 self._control_lock.release()
@@ -166,7 +168,9 @@ class Server:
             session = self._control[settings.session_key] = self._open(settings)
             session.wire.patience(settings.connect_timeout_s)
         session.idle_since = time.monotonic()
-        WATCHDOG.add(self)
+        with self._lock:
+            self._is_watched = True
+            WATCHDOG.add(self)
         return session
 
     def _waiting(self, key: object) -> Session | None:

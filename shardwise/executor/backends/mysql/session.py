@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from shardwise.errors import Error, OperationalError, ShardUnavailable
 from shardwise.executor.backends.mysql import zones
@@ -55,8 +54,8 @@ class Session:
         self.wire = Wire(**settings.driver_arguments())
 
     def open(self) -> None:
-        """Connects; anyone may `cut` it meanwhile."""
-        self.watch()
+        """Connects; anyone may `cut` it meanwhile. It is watched from here on to its end."""
+        WATCHDOG.add(self)
         try:
             with self.waiting():
                 self.wire.connect()
@@ -80,6 +79,10 @@ class Session:
     @property
     def is_mariadb(self) -> bool:
         return "mariadb" in str(self.wire.get_server_info()).lower()
+
+    def wait_from(self, since: float | None) -> None:
+        """A thread waits for the server, since then; None: no more."""
+        self._waiting_since = since
 
     def _cut_because(self) -> Error | None:
         return self.cut_because
@@ -145,31 +148,20 @@ class Session:
 
     def drop(self) -> None:
         """Ends it without reading what is still to come; by the thread that has it."""
-        self.unwatch()
+        WATCHDOG.discard(self)
         self.wire.drop()
 
     def close(self) -> None:
         """Says goodbye."""
-        self.unwatch()
+        WATCHDOG.discard(self)
         if self.wire.open:
             self.wire.close()
 
     # -- watched ------------------------------------------------------------------------------
 
-    def watch(self) -> None:
-        WATCHDOG.add(self)
-
-    def unwatch(self) -> None:
-        WATCHDOG.discard(self)
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def waiting(self) -> _Waiting:
         """Inside, a thread waits for the server."""
-        self._waiting_since = time.monotonic()
-        try:
-            yield
-        finally:
-            self._waiting_since = None
+        return _Waiting(self)
 
     def look(self, now: float) -> None:
         """`Watched.look`."""
@@ -243,3 +235,18 @@ class Session:
                     f"the session's {name} could not be set: it is {given}",
                     hint="A proxy between here and the server may keep it from that: connect to the server",
                 )
+
+
+class _Waiting:
+    """While it is entered a thread waits for a session's server."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __enter__(self) -> None:
+        self._session.wait_from(time.monotonic())
+
+    def __exit__(self, *_: object) -> None:
+        self._session.wait_from(None)

@@ -48,14 +48,15 @@ class Settings:
     statement_timeout_s: float | None = None
     idle_max: int = 32
     idle_s: float = 60.0
+    session_key: object = field(init=False, repr=False, compare=False)
+    """Equal for settings that give the same sessions."""
 
-    @property
-    def session_key(self) -> object:
-        """Equal for settings that give the same sessions."""
+    def __post_init__(self) -> None:
         address = self.address
         reach = (address.server, address.user, address.database, self.password)
         safety = (self.tls, self.ca, self.certificate, self.key, self.server_name)
-        return (*reach, *safety, self.sql_mode, self.statement_timeout_s)
+        key = (*reach, *safety, self.sql_mode, self.statement_timeout_s)
+        object.__setattr__(self, "session_key", key)
 
     def driver_arguments(self) -> Mapping[str, Any]:
         """For PyMySQL's Connection."""

@@ -48,6 +48,9 @@ class PostgresConnection:
     def version(self) -> object:
         return self._version
 
+    def assumes(self, version: object) -> bool:
+        return version == self._version
+
     def columns(self, table: str) -> Columns:
         self._ready()
         return columns_of(self._session, table)

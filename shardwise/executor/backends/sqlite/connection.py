@@ -40,6 +40,9 @@ class SQLiteConnection:
     def version(self) -> object:
         return self._file.identity, self._file.begin()
 
+    def assumes(self, version: object) -> bool:
+        return False
+
     def columns(self, table: str) -> Columns:
         return columns_of(self._file, *lite.unquoted(table))
 
