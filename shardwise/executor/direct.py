@@ -54,7 +54,11 @@ class Direct(OneShard):
         connection = self._connection
         if connection is not None:
             with Located(self):
-                self._is_narrower(connection.describe(self.request.sql, self.request.params, self.columns))
+                self._is_narrower(
+                    self._asked(
+                        lambda: connection.describe(self.request.sql, self.request.params, self.columns)
+                    )
+                )
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         with Located(self):
@@ -89,7 +93,9 @@ class Direct(OneShard):
             return []
         if not self._is_started:
             self._is_started = True
-            given = connection.execute(self.request.sql, self.request.params, self.columns)
+            given = self._asked(
+                lambda: connection.execute(self.request.sql, self.request.params, self.columns)
+            )
             if self._is_narrower(given):
                 connection.execute(duck.cast_to(self.request.sql, self.columns), self.request.params)
         rows = connection.fetchmany(count)
@@ -111,12 +117,15 @@ class Direct(OneShard):
         return True
 
     def _batches(self, batch_rows: int) -> pa.RecordBatchReader:
-        assert self._connection is not None
+        connection = self._connection
+        assert connection is not None
         self._is_started = True
-        sql, params = self.request.sql, self.request.params
-        here = self._connection.arrow(sql, params, min(batch_rows, BATCH_ROWS), self.columns)
-        processes = self._reader.processes
-        self._growing = growing(here, self._connection, sql, params, self.columns, processes)
+        rows = min(batch_rows, BATCH_ROWS)
+        here = self._asked(
+            lambda: connection.arrow(self.request.sql, self.request.params, rows, self.columns)
+        )
+        sql, params, processes = self.request.sql, self.request.params, self._reader.processes
+        self._growing = growing(here, connection, sql, params, self.columns, processes)
         given = self._growing or here
         types = [self._arrow_type(type_) for _, type_ in self.columns]
         fields = [

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from shardwise.errors import ShardUnavailable
-from shardwise.executor.backends.base import SourceConnection
+from shardwise.executor.backends.base import Outdated, SourceConnection
 from shardwise.executor.pools import Lease
 from shardwise.executor.reading import Located, Reader
 from shardwise.plan.gaps import Gap
 from shardwise.plan.run import Request
+
+_T = TypeVar("_T")
 
 
 class OneShard(ABC):
@@ -81,6 +84,19 @@ class OneShard(ABC):
             return self._gaps(lease, connection)
         finally:
             forget()
+
+    def _asked(self, ask: Callable[[], _T]) -> _T:
+        """What `ask` gives of the request; asked again, tables looked at, where they may be others now."""
+        try:
+            return ask()
+        except Outdated:
+            connection, lease = self._connection, self.lease
+            assert connection is not None
+            assert lease is not None
+            self._reader.guard.check()
+            if gaps := self._looked_into(lease, connection):
+                self.request = self.request._replace(sql=self._reader.text(self.request, gaps))
+            return ask()
 
     def _arrived(self, rows: int, size: int, *, is_last: bool) -> None:
         """Counts rows, of about so many bytes."""

@@ -19,7 +19,7 @@ import pymysql
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pymysql.converters import decoders
+from pymysql.converters import conversions, decoders
 
 from shardwise.errors import DataError, InterfaceError, NotSupportedError, OperationalError
 from shardwise.executor.backends.base import Location, SourceOptions
@@ -137,6 +137,13 @@ def test_rows_as_tuples_are_those_of_arrow(table: tuple[list[Sample], list[tuple
         wanted = tuple((f"w{i}", sample.wanted) for i, sample in enumerate(samples))
         connection.execute(sql, {}, wanted)
         tuples = connection.fetchmany(100)
+        connection.execute(sql, {}, wanted)  # what the answer begins with is known now
+        assert repr(connection.fetchmany(100)) == repr(tuples)
+        with closing(server.connect(name, init_command="SET time_zone = 'Europe/Paris'")) as bare:
+            theirs = fetched(bare, sql, conversions)
+        for _ in range(2):
+            connection.execute(sql, {})
+            assert repr(connection.fetchmany(100)) == repr(theirs)
         found = connection.arrow(sql, {}, 100, wanted).read_all()
         with duckdb.connect() as con:
             con.execute("SET TimeZone = 'Europe/Paris'")

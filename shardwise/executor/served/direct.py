@@ -43,7 +43,7 @@ class ServedDirect(OneShard):
         with Located(self):
             if not self._is_started:
                 self._is_started = True
-                connection.execute(self.request.sql, self.request.params)
+                self._asked(lambda: connection.execute(self.request.sql, self.request.params))
             rows = connection.fetchmany(count)
         self._arrived(len(rows), _size(rows), is_last=len(rows) < count)
         return rows
@@ -53,7 +53,7 @@ class ServedDirect(OneShard):
         assert connection is not None
         self._is_started = True
         with Located(self):
-            found = connection.arrow(self.request.sql, self.request.params, batch_rows)
+            found = self._asked(lambda: connection.arrow(self.request.sql, self.request.params, batch_rows))
 
         def batches() -> Iterator[pa.RecordBatch]:
             while True:

@@ -75,7 +75,9 @@ class Homes:
     def _opened(self, name: str, time_zone: str) -> Home:
         lease = self.pool.lease(name)
         try:
-            return Home(name, lease, lease.connect(time_zone), self.product)
+            connection = lease.connect(time_zone)
+            connection.version()  # a server that is gone shows now, while there is still another
+            return Home(name, lease, connection, self.product)
         except Exception as error:
             ours = lease.translate(error)
             lease.release()

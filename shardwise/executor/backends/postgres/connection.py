@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import psycopg
 import pyarrow as pa
@@ -12,7 +13,7 @@ from psycopg import abc
 from psycopg.adapt import Transformer
 from psycopg.pq import Format
 
-from shardwise.executor.backends.base import Columns
+from shardwise.executor.backends.base import Columns, Outdated
 from shardwise.executor.backends.postgres import bulk
 from shardwise.executor.backends.postgres.kinds import TEXT, Reading, readings
 from shardwise.executor.backends.postgres.session import Field, Prepared, Session
@@ -20,64 +21,84 @@ from shardwise.executor.backends.postgres.tables import columns_of
 from shardwise.executor.backends.postgres.values import bound, written
 
 Rows = list[tuple[Any, ...]]
+Values = list[bytes | None]
+Take = Callable[[Callable[[Session], None]], tuple[Session, None]]
+_QUICK_S = 0.02
+"""What takes longer gains nothing by being sent a little earlier."""
 
 
 class PostgresConnection:
-    """One request on a `Session` in a transaction, which goes back to `give_back` when it is closed."""
+    """One request, on a `Session` in a transaction that begins when it is asked something.
+
+    `take` gives a session that was begun, `give_back` takes it when the request is over. A statement that the
+    session knows, and that was quick, goes out together with what begins the transaction, if the caller
+    `assumes` what the server would have said first.
+    """
 
     def __init__(
-        self,
-        session: Session,
-        version: str,
-        time_zone: str,
-        types: TypeNames,
-        give_back: Callable[[Session], None],
+        self, take: Take, time_zone: str, types: TypeNames, give_back: Callable[[Session], None]
     ) -> None:
-        self._session = session
-        self._version = version
+        self._take = take
         self._time_zone = time_zone
         self._types = types
         self._give_back = give_back
         self._lock = threading.Lock()
-        self._is_closed = False
-        self._readings: list[Reading] | None = None
+        self._taken: Session | None = None
+        self._version: str | None = None
+        self._assumed: object = None
+        self._is_closed = self._is_cancelled = False
+        self._readings: Sequence[Reading] | None = None
+        self._prepared: Prepared | None = None
         self._transformer: abc.Transformer | None = None
         self._rows: Rows = []
+        self._started: _Started | None = None
         self._is_over = True
+        self._started_s = 0.0
+        self._chunks = 0
 
     def version(self) -> object:
+        self._ready()
         return self._version
 
     def assumes(self, version: object) -> bool:
+        if self._version is None:
+            self._assumed = version
+            return version is not None
         return version == self._version
 
     def columns(self, table: str) -> Columns:
-        self._ready()
-        return columns_of(self._session, table)
+        return columns_of(self._ready(), table)
 
     def has_schema(self, name: str) -> bool:
-        self._ready()
-        return bool(self._session.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [name]))
+        return bool(self._ready().query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [name]))
 
     def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        self._ready()
-        prepared, _ = self._prepare(sql, params)
-        return self._columns(prepared, wanted)
+        """What is started at once for it `execute` goes on with, if it is asked for the same."""
+        started = self._started_at_once((sql, params, wanted))
+        if started is not None:
+            return started.columns
+        session = self._ready()
+        self._check_assumed()
+        prepared, _ = self._prepare(session, sql, params)
+        return self._columns(session, prepared, wanted)
 
     def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        self._ready()
-        prepared, values = self._prepare(sql, params)
-        columns = self._columns(prepared, wanted)
-        self._transformer = self._loading(prepared)
-        self._is_over = False
+        started = self._started or self._started_at_once((sql, params, wanted))
+        self._started = None
+        if started is not None and started.asked == (sql, params, wanted):
+            return started.columns
+        session = self._ready()
+        self._check_assumed()
+        prepared, values = self._prepare(session, sql, params)
+        columns = self._columns(session, prepared, wanted)
+        self._begin_reading(session, prepared)
         try:
-            self._session.start(prepared, values)
+            session.start(prepared, values)
             self._rows = self._next()
         except psycopg.errors.FeatureNotSupported as error:
-            if "cached plan" not in str(error):
+            if not _is_outdated(error):
                 raise
-            self._session.rollback()
-            self._session.forget()
+            self._forget()
             return self.execute(sql, params, wanted)
         return columns
 
@@ -90,64 +111,179 @@ class PostgresConnection:
     def arrow(
         self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
     ) -> pa.RecordBatchReader:
-        self._ready()
-        prepared, _ = self._prepare(sql, params)
-        text = written(self._session, sql, params) if params else sql
+        session = self._ready()
+        self._check_assumed()
+        prepared, _ = self._prepare(session, sql, params)
+        text = written(session, sql, params) if params else sql
         if wanted is None:
-            types = self._types.of(self._session, prepared.fields)
-            return bulk.as_text(self._session, text, prepared.fields, types, batch_rows)
+            types = self._types.of(session, prepared.fields)
+            return bulk.as_text(session, text, prepared.fields, types, batch_rows)
         columns = readings(prepared.fields, wanted, self._time_zone)
-        return bulk.typed(self._session, text, columns, batch_rows)
+        return bulk.typed(session, text, columns, batch_rows)
 
     def interrupt(self) -> None:
         with self._lock:  # not once another request has the session
-            if not self._is_closed:
-                self._session.cancel()
+            if self._is_closed:
+                return
+            self._is_cancelled = True
+            if self._taken is not None:
+                self._taken.cancel()
 
     def close(self) -> None:
         with self._lock:
             if self._is_closed:
                 return
             self._is_closed = True
-        self._give_back(self._session)
+            session, self._taken = self._taken, None
+        if session is not None:
+            self._give_back(session)
 
     # -- inside -------------------------------------------------------------------------------
 
-    def _ready(self) -> None:
+    def _ready(self) -> Session:
         """In a transaction that goes on, with nothing under way."""
-        self._session.settle()
-        self._rows, self._is_over = [], True
-        if not self._session.is_ready:
-            self._session.rollback()
-            self._session.begin(self._time_zone)
+        session = self._taken
+        if session is None:
+            return self._begun(self._begin)
+        session.settle()
+        if not self._is_over:
+            self._rows, self._is_over, self._started = [], True, None
+        if not session.is_ready:
+            session.rollback()
+            self._begin(session)
+        return session
 
-    def _prepare(self, sql: str, params: Mapping[str, Any]) -> tuple[Prepared, list[bytes | None]]:
-        text, oids, values = bound(self._session, sql, params) if params else (sql, (), [])
-        return self._session.prepare(text, oids), values
+    def _begun(self, begin: Callable[[Session], None]) -> Session:
+        """A session of its own, on which `begin` was called; `interrupt` reaches it meanwhile."""
+        try:
+            session, _ = self._take(lambda session: begin(self._reached(session)))
+        except BaseException:
+            with self._lock:
+                self._taken = None
+            raise
+        return session
 
-    def _columns(self, prepared: Prepared, wanted: Columns | None) -> Columns:
-        if wanted is not None:
-            self._readings = readings(prepared.fields, wanted, self._time_zone)
-            return wanted
-        self._readings = None
-        types = self._types.of(self._session, prepared.fields)
-        return tuple((field.name, types[field]) for field in prepared.fields)
+    def _reached(self, session: Session) -> Session:
+        with self._lock:
+            self._taken = session
+            if self._is_cancelled:
+                session.cancel()
+        return session
 
-    def _loading(self, prepared: Prepared) -> abc.Transformer:
+    def _begin(self, session: Session) -> None:
+        self._started = None
+        self._version = session.begin(self._time_zone)
+
+    def _check_assumed(self) -> None:
+        """Raises Outdated where the caller took another version for granted."""
+        assumed, self._assumed = self._assumed, None
+        if assumed is not None and assumed != self._version:
+            raise Outdated
+
+    def _started_at_once(self, asked: _Asked) -> _Started | None:
+        """Begins, and starts the statement in the same go if the session knows it, and it was quick.
+
+        Where the version is not as assumed and these are all its rows, they are kept: the tables are looked
+        at in the transaction that they are of.
+        """
+        if self._taken is not None or self._assumed is None:
+            return None
+        self._begun(lambda session: self._begin_with(session, asked))
+        started = self._started
+        if started is None:
+            return None
+        try:
+            self._rows = self._next()
+            if self._assumed != self._version:
+                self._rows += self._next()
+        except psycopg.OperationalError:  # it was cancelled, or the connection is lost
+            raise
+        except psycopg.Error as error:
+            self._started = None
+            if _is_outdated(error):
+                self._forget()
+                return None
+            self._check_assumed()  # where tables may be others, so may be what is wrong
+            raise
+        self._check_assumed()
+        return started
+
+    def _forget(self) -> None:
+        """Tables are others than when statements were parsed."""
+        assert self._taken is not None
+        self._taken.rollback()
+        self._taken.forget()
+
+    def _begin_with(self, session: Session, asked: _Asked) -> None:
+        sql, params, wanted = asked
+        text, oids, values = bound(session, sql, params)
+        prepared = session.known(text, oids)
+        if prepared is None or not prepared.is_quick or not session.was_used_lately:
+            self._begin(session)
+            return
+        columns = self._columns(session, prepared, wanted)
+        if self._key(session) not in prepared.memo:  # made only where the session is in the time zone
+            self._begin(session)
+            return
+        self._begin_reading(session, prepared)
+        self._version = session.begin_with(self._time_zone, prepared, values)
+        self._started = _Started(asked, columns)
+
+    def _prepare(self, session: Session, sql: str, params: Mapping[str, Any]) -> tuple[Prepared, Values]:
+        text, oids, values = bound(session, sql, params)
+        return session.prepare(text, oids), values
+
+    def _columns(self, session: Session, prepared: Prepared, wanted: Columns | None) -> Columns:
+        if wanted is None:
+            self._readings = None
+            known: Columns | None = prepared.memo.get("columns")
+            if known is None:
+                types = self._types.of(session, prepared.fields)
+                known = prepared.memo["columns"] = tuple((f.name, types[f]) for f in prepared.fields)
+            return known
+        before = prepared.memo.get("readings")
+        if before is None or before[0] != (wanted, self._time_zone):
+            made = readings(prepared.fields, wanted, self._time_zone)
+            before = prepared.memo["readings"] = (wanted, self._time_zone), made
+        self._readings = before[1]
+        return wanted
+
+    def _begin_reading(self, session: Session, prepared: Prepared) -> None:
+        """The statement is about to start."""
+        self._prepared, self._chunks, self._started_s = prepared, 0, time.monotonic()
+        self._transformer = self._loading(session, prepared)
+        self._rows, self._is_over = [], False
+
+    def _loading(self, session: Session, prepared: Prepared) -> abc.Transformer:
         """psycopg's values where none are wanted, else the server's text."""
-        made = Transformer(self._session.con)
-        oids = [field.oid if self._readings is None else TEXT for field in prepared.fields]
-        made.set_loader_types(oids, Format.TEXT)
-        return made
+        key = self._key(session)
+        known: abc.Transformer | None = prepared.memo.get(key)
+        if known is None:
+            known = prepared.memo[key] = Transformer(session.con)
+            oids = [field.oid if self._readings is None else TEXT for field in prepared.fields]
+            known.set_loader_types(oids, Format.TEXT)
+        return known
+
+    def _key(self, session: Session) -> str:
+        """What a transformer is made for: values show moments in the time zone."""
+        if self._readings is not None:
+            return "texts"
+        return f"values in {session.zone_of(self._time_zone)}"
 
     def _next(self) -> Rows:
-        result = self._session.next_rows()
+        assert self._taken is not None
+        result = self._taken.next_rows()
         if result is None:
             self._is_over = True
+            if self._prepared is not None:
+                took_s = time.monotonic() - self._started_s
+                self._prepared.is_quick = self._chunks <= 1 and took_s < _QUICK_S
             return []
+        self._chunks += 1
         assert self._transformer is not None
         self._transformer.set_pgresult(result, set_loaders=False)
         rows: Rows = self._transformer.load_rows(0, result.ntuples, tuple)
+        self._transformer.set_pgresult(None, set_loaders=False)
         return rows
 
     def _converted(self, rows: Rows) -> Rows:
@@ -155,6 +291,21 @@ class PostgresConnection:
             return rows
         columns = zip(self._readings, zip(*rows, strict=True), strict=True)
         return list(zip(*(reading.rows(cells) for reading, cells in columns), strict=True))
+
+
+def _is_outdated(error: psycopg.Error) -> bool:
+    """Whether a statement must be parsed anew."""
+    return isinstance(error, psycopg.errors.FeatureNotSupported) and "cached plan" in str(error)
+
+
+_Asked = tuple[str, Mapping[str, Any], Columns | None]
+
+
+class _Started(NamedTuple):
+    """A statement that was started before it was to be executed."""
+
+    asked: _Asked
+    columns: Columns
 
 
 class TypeNames:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from typing import TypeVar
 
 import psycopg
 
@@ -16,6 +18,8 @@ from shardwise.errors import Error
 from shardwise.executor.backends.postgres.errors import Silence
 from shardwise.executor.backends.postgres.session import Session
 from shardwise.executor.backends.postgres.settings import Settings
+
+_T = TypeVar("_T")
 
 
 class Server:
@@ -25,15 +29,15 @@ class Server:
         self._lock = threading.Lock()
         self._idle: deque[Session] = deque()
 
-    def take(self, settings: Settings, time_zone: str) -> tuple[Session, str]:
-        """A session in a transaction that has just begun, and the version that it begins with.
+    def take(self, settings: Settings, begin: Callable[[Session], _T]) -> tuple[Session, _T]:
+        """A session in a transaction that has just begun, and what `begin`, which begins it, gives.
 
         That it begins shows whether a session that waited is alive: nothing was asked on it yet. Where one
         got no answer the others are not asked, each of which would take as long: a new connection tells.
         """
         while (session := self._waiting(settings)) is not None:
             try:
-                return session, session.begin(time_zone)
+                return session, begin(session)
             except psycopg.OperationalError as error:
                 session.close()
                 if isinstance(error, Silence):
@@ -43,7 +47,7 @@ class Server:
                 raise
         session = Session(settings)
         try:
-            return session, session.begin(time_zone)
+            return session, begin(session)
         except BaseException:
             session.close()
             raise

@@ -36,11 +36,16 @@ _OLDEST = 130_000
 _GRACE_S = 3.0
 """How long a statement that was cancelled may take to end."""
 _AGAIN_S = 0.3
+_LATELY_S = 20.0
 _PREPARED_MAX = 64
 _KEPT_MAX = 65_536
 """How long a statement may be to be kept: one with rows in it comes once."""
 _CHUNK_ROWS = 1024
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
+
+
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_VERSION = "SELECT pg_current_snapshot()::text"
 
 
 class Field(NamedTuple):
@@ -51,11 +56,20 @@ class Field(NamedTuple):
     modifier: int
 
 
-class Prepared(NamedTuple):
-    """A statement that the server has parsed."""
+class Prepared:
+    """A statement that the server has parsed; for one thread at a time, as the session.
 
-    name: bytes
-    fields: tuple[Field, ...]
+    `is_quick`: it was answered at once when it was asked last, with few rows. `memo` is for what others make
+    of its fields.
+    """
+
+    __slots__ = ("fields", "is_quick", "memo", "name")
+
+    def __init__(self, name: bytes, fields: tuple[Field, ...]) -> None:
+        self.name = name
+        self.fields = fields
+        self.is_quick = False
+        self.memo: dict[str, Any] = {}
 
 
 class Session:
@@ -69,6 +83,7 @@ class Session:
         self._selector = _Selector()
         self._selector.register(self.pgconn.socket, selectors.EVENT_READ)
         self._events = selectors.EVENT_READ
+        self._is_piped = False
         self._lock = threading.Lock()
         self._quiet = threading.Event()
         self._quiet.set()
@@ -89,14 +104,41 @@ class Session:
     def begin(self, time_zone: str) -> str:
         """Begins a read-only transaction of one snapshot; gives what is another once anything was written."""
         self._finish_ending()
-        zone = ""
-        if time_zone not in (self.time_zone, *_SERVERS_OWN):
-            zone = f"SET LOCAL TimeZone = '{_plain(time_zone)}'; "
-        results = self.simple(
-            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {zone}SELECT pg_current_snapshot()::text",
-            timeout_s=self.settings.connect_timeout_s,
-        )
+        results = self.simple("; ".join(self._opening(time_zone)), timeout_s=self.settings.connect_timeout_s)
         return (results[-1].get_value(0, 0) or b"").decode()
+
+    def begin_with(self, time_zone: str, prepared: Prepared, values: Sequence[bytes | None]) -> str:
+        """`begin` and `start` in one: the server is sent all of it before it has answered any of it.
+
+        What it says of the transaction may come as late as the statement's first rows.
+        """
+        self._finish_ending()
+        opening = [self.prepare(sql, ()) for sql in self._opening(time_zone)]
+        self._ask()
+        self.pgconn.enter_pipeline_mode()
+        self._is_piped = True
+        for each in opening:
+            self.pgconn.send_query_prepared(each.name, ())
+        self.pgconn.send_query_prepared(prepared.name, values)
+        self.pgconn.pipeline_sync()
+        self._wait(generators.send(self.pgconn))
+        version = b""
+        for _ in opening:
+            while (result := self._next_result()) is not None:
+                self._checked(result)
+                version = result.get_value(0, 0) or b"" if result.ntuples else version
+        self._in_chunks()
+        return version.decode()
+
+    def zone_of(self, time_zone: str) -> str:
+        """The zone that a transaction is to be in; of "" and "SYSTEM" the session's own, outside of one."""
+        return self.time_zone if time_zone in _SERVERS_OWN else time_zone
+
+    def _opening(self, time_zone: str) -> list[str]:
+        """The statements that a transaction begins with; the last gives its version."""
+        is_set = self.zone_of(time_zone) == self.time_zone
+        zone = [] if is_set else [f"SET LOCAL TimeZone = '{_plain(time_zone)}'"]
+        return [_BEGIN, *zone, _VERSION]
 
     def rollback(self) -> None:
         """Ends the transaction, and with it every setting that it changed."""
@@ -114,7 +156,8 @@ class Session:
     def _finish_ending(self) -> None:
         if self._is_ending:
             self._is_ending = False
-            for result in self._wait(generators.fetch_many(self.pgconn), self.settings.connect_timeout_s):
+            end = time.monotonic() + self.settings.connect_timeout_s
+            while (result := self._next_result(end)) is not None:
                 self._checked(result)
 
     @property
@@ -156,10 +199,8 @@ class Session:
 
     def prepare(self, sql: str, oids: tuple[int, ...]) -> Prepared:
         """Has the server parse a statement, unless it has; raises what it says of it."""
-        key = (sql, oids)
-        found = self._prepared.get(key)
+        found = self.known(sql, oids)
         if found is not None:
-            self._prepared.move_to_end(key)
             return found
         name = self._next_name() if len(sql) <= _KEPT_MAX else b""
         self._ask()
@@ -178,8 +219,15 @@ class Session:
         ]
         made = Prepared(name, tuple(fields))
         if name:
-            self._prepared[key] = made
+            self._prepared[sql, oids] = made
         return made
+
+    def known(self, sql: str, oids: tuple[int, ...]) -> Prepared | None:
+        """A statement that the server has parsed already."""
+        found = self._prepared.get((sql, oids))
+        if found is not None:
+            self._prepared.move_to_end((sql, oids))
+        return found
 
     def _next_name(self) -> bytes:
         while len(self._prepared) >= _PREPARED_MAX:
@@ -197,22 +245,27 @@ class Session:
         """Sends a statement, whose rows `next_rows` gives as they come."""
         self._ask()
         self.pgconn.send_query_prepared(prepared.name, values)
+        self._in_chunks()
+        self._wait(generators.send(self.pgconn))
+
+    def _in_chunks(self) -> None:
         if capabilities.has_stream_chunked():
             self.pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
         else:
             self.pgconn.set_single_row_mode()
-        self._wait(generators.send(self.pgconn))
 
     def next_rows(self) -> PGresult | None:
         """Some more rows, as text; None at the end. Raises what stops the statement."""
         while True:
-            result: PGresult | None = self._wait(generators.fetch(self.pgconn))
+            result = self._next_result()
             if result is None:
-                self._quiet.set()
+                self._ended()
                 return None
             if result.status == ExecStatus.FATAL_ERROR:
-                self._drain()
-            self._checked(result)
+                try:
+                    self._drain()
+                finally:  # the connection may be lost by it
+                    self._checked(result)
             if result.ntuples:
                 return result
 
@@ -287,6 +340,11 @@ class Session:
             if not self.is_closed:
                 self._selector.close()
                 self.pgconn.finish()
+
+    @property
+    def was_used_lately(self) -> bool:
+        """Whether the way to the server was open a moment ago: nothing on it forgets a connection so soon."""
+        return time.monotonic() - self.idle_since_s < _LATELY_S
 
     @property
     def is_closed(self) -> bool:
@@ -372,12 +430,29 @@ class Session:
     def _drain(self) -> None:
         """Reads up to the end of the statement, and raises what the server says of it."""
         failed = None
-        while (result := self._wait(generators.fetch(self.pgconn))) is not None:
+        while (result := self._next_result()) is not None:
             if result.status == ExecStatus.FATAL_ERROR:
                 failed = failed or result
-        self._quiet.set()
+        self._ended()
         if failed is not None:
             self._checked(failed)
+
+    def _next_result(self, end: float | None = None) -> PGresult | None:
+        """What the server says next; None at a statement's end."""
+        pgconn = self.pgconn
+        while pgconn.is_busy():
+            self._ready(waiting.Wait.R, end)
+            pgconn.consume_input()
+        found: PGresult | None = pgconn.get_result()
+        return found
+
+    def _ended(self) -> None:
+        """No statement runs any more."""
+        if self._is_piped:
+            self._next_result()  # that of the whole pipeline
+            self.pgconn.exit_pipeline_mode()
+            self._is_piped = False
+        self._quiet.set()
 
     def _wait(self, gen: Generator[Any, Any, _T], timeout_s: float | None = None) -> _T:
         end = None if timeout_s is None else time.monotonic() + timeout_s

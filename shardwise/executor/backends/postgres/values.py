@@ -26,12 +26,14 @@ Bound = tuple[str, tuple[int, ...], list[bytes | None]]
 
 def bound(session: Session, sql: str, params: Mapping[str, Any]) -> Bound:
     """The statement for the protocol."""
+    if not params:
+        return sql, (), []
     text, given = numbered(sql, params, POSTGRES)
     if not given:
         return text, (), []
     transformer = Transformer(session.con)
     pairs = [_dumped(transformer, value) for value in given]
-    return text, tuple(oid for oid, _ in pairs), [value for _, value in pairs]
+    return text, tuple([oid for oid, _ in pairs]), [value for _, value in pairs]
 
 
 def written(session: Session, sql: str, params: Mapping[str, Any]) -> str:
