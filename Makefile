@@ -20,7 +20,7 @@ STAMP15 := $(VENV15)/.installed-$(HERE)
 JOBS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help demo test unit check format accept bench bench-servers docs lock clean install test-duckdb15 servers
+.PHONY: help demo test unit check format accept bench bench-servers peers docs lock clean install test-duckdb15 servers
 
 help:
 	@echo 'make demo           a four-shard shop cluster, some questions and their plans'
@@ -122,8 +122,19 @@ accept: $(STAMP_DEV)
 bench: $(STAMP_DEV)
 	@$(PY) -m benchmarks
 
-bench-servers: $(STAMP_DEV) servers
-	@$(PY) -m benchmarks.servers
+bench-servers: $(STAMP_DEV) servers peers
+	@PYTHONPATH=.cache/peers $(PY) -m benchmarks.servers
+
+# mysqlclient, which is built from source: the page says so where it could not be. The other peers are in the lock.
+peers: $(STAMP_DEV)
+	@if [ -d .cache/peers/MySQLdb ]; then exit 0; fi; \
+	if ! command -v cc >/dev/null || ! command -v pkg-config >/dev/null || ! command -v mariadb_config >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ]; then as_root=''; else as_root='sudo -n'; fi; \
+	  DEBIAN_FRONTEND=noninteractive $$as_root apt-get install -qq -y --no-install-recommends \
+	    gcc libc6-dev pkg-config libmariadb-dev >/dev/null 2>&1; \
+	fi; \
+	$(PY) -m pip --disable-pip-version-check --quiet install --target .cache/peers mysqlclient 2>/dev/null \
+	  || echo 'mysqlclient could not be installed: it is left out'
 
 docs: $(STAMP_DEV)
 	@$(PY) -m shardwise.plan.reasons > docs/reasons.new && mv docs/reasons.new docs/reasons.md

@@ -56,9 +56,15 @@ def paired(
     )
 
 
-def peak_bytes(module: str, *arguments: str) -> int:
-    """Runs `python -m module …` in a process of its own, which prints {"peak": bytes} on its last line."""
+def once(module: str, *arguments: str) -> dict[str, Any]:
+    """Runs `python -m module …` in a process of its own; what that prints, as JSON, on its last line."""
     done = subprocess.run(
-        [sys.executable, "-m", module, *arguments], check=True, capture_output=True, text=True
+        [sys.executable, "-m", module, *arguments], check=True, stdout=subprocess.PIPE, text=True
     )
-    return int(json.loads(done.stdout.splitlines()[-1])["peak"])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def peak_bytes(module: str, *arguments: str) -> int:
+    """The same, of a program that prints {"peak": bytes}."""
+    return int(once(module, *arguments)["peak"])

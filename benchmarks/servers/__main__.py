@@ -12,14 +12,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.servers import bulk, faults, points, report, tpch
+from benchmarks.servers import bulk, faults, mixed, points, report, tpch
 from benchmarks.servers.places import PASSWORD, Placed, Product, placed
 from tests.servers import mariadb, postgres, stop_all
 
 DOCS = Path(__file__).parents[2] / "docs"
-PARTS = "bulk points tpch faults"
+PARTS = "bulk points faults tpch mixed"
 PRODUCTS: tuple[Product, ...] = ("mysql", "postgres")
-MEMORY_ROWS = (100_000, 1_000_000, 10_000_000)
 
 
 def main() -> None:
@@ -34,7 +33,11 @@ def main() -> None:
             print(f"{product}: loading TPC-H at scale {scale:g}", flush=True)
             with placed(product, scale) as place:
                 results[product] = {"scale": scale, **measured(place, parts, rounds)}
-        write(results)
+            write(results)
+        if "mixed" in parts:
+            print(f"mixed: loading TPC-H at scale {scale:g}", flush=True)
+            results["mixed"] = {"scale": scale, **mixed.measure(scale, rounds=min(3, rounds))}
+        print(write(results))
     finally:
         stop_all()
 
@@ -44,7 +47,7 @@ def measured(place: Placed, parts: list[str], rounds: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if "bulk" in parts:
         found["bulk"] = bulk.measure(place, rounds=rounds, rows=int(min(1.0, place.scale * 10) * 100_000))
-        found["memory"] = bulk.memory(place, MEMORY_ROWS if place.scale >= 0.1 else MEMORY_ROWS[:2])
+        found["alone"] = bulk.alone(place, found["bulk"]["missing"])
     if "points" in parts:
         found["points"] = points.measure(place, rounds=rounds)
     if "faults" in parts:
@@ -67,12 +70,14 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write(results: dict[str, Any]) -> None:
+def write(results: dict[str, Any]) -> str:
+    """Into files, so that what was measured is kept should the rest fail; gives the page."""
     target = Path(os.environ.get("BENCH_DOCS", DOCS))
     target.mkdir(exist_ok=True)
     (target / "benchmarks-servers.json").write_text(json.dumps(results, indent=1) + "\n")
-    (target / "benchmarks-servers.md").write_text(report.page(results))
-    print((target / "benchmarks-servers.md").read_text())
+    page = report.page(results)
+    (target / "benchmarks-servers.md").write_text(page)
+    return page
 
 
 if __name__ == "__main__":

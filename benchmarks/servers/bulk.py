@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,58 +11,52 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from benchmarks.measure import paired, peak_bytes
-from benchmarks.servers.places import Placed
-from shardwise.executor.backends import backend_of
-from shardwise.executor.backends.base import Columns, Location, SourceOptions
+from benchmarks.measure import once, paired
+from benchmarks.servers.places import REPEATED, Placed
 
-WANTED: Columns = (
-    ("l_orderkey", "BIGINT"),
-    ("l_partkey", "BIGINT"),
-    ("l_suppkey", "BIGINT"),
-    ("l_linenumber", "INTEGER"),
-    ("l_quantity", "DECIMAL(15,2)"),
-    ("l_extendedprice", "DECIMAL(15,2)"),
-    ("l_discount", "DECIMAL(15,2)"),
-    ("l_tax", "DECIMAL(15,2)"),
-    ("l_returnflag", "VARCHAR"),
-    ("l_shipdate", "DATE"),
-    ("l_comment", "VARCHAR"),
+COLUMNS = (
+    *("l_orderkey", "l_partkey", "l_suppkey", "l_linenumber", "l_quantity", "l_extendedprice"),
+    *("l_discount", "l_tax", "l_returnflag", "l_shipdate", "l_comment"),
 )
-SQL = f"SELECT {', '.join(name for name, _ in WANTED)} FROM lineitem"
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM"
+SQL = f"{SELECT} lineitem"
+OURS = "shardwise"
+ALONE_ROWS = (100_000, 1_000_000, 10_000_000)
+PEERS_ALONE_ROWS = 1_000_000
 _FETCH = 16_384
 """Rows asked of a driver's cursor at a time."""
 
-Reader = Callable[[int], pa.Table]
-"""Reads so many rows."""
+Batch = pa.RecordBatch | pa.Table
+Reader = Callable[[str], Iterator[Batch]]
+"""A statement's rows as they come."""
 
 
-def limited(rows: int) -> str:
-    """About so many: an order has four lines on average, and one key in four is used."""
-    return f"{SQL} WHERE l_orderkey <= {rows}"
+def limited(key: int) -> str:
+    """About so many rows: an order has four lines on average, and one key in four is used."""
+    return f"{SQL} WHERE l_orderkey <= {key}"
+
+
+def repeated(rows: int) -> str:
+    """So many rows, whatever the scale."""
+    return f"{SELECT} {REPEATED} LIMIT {rows}"
 
 
 @contextmanager
 def ours(place: Placed) -> Iterator[Reader]:
-    """The source as the executor reads it, with the types that a catalog in DuckDB's dialect wants."""
-    server = place.server()
-    location = Location(source="one", url=server.url(place.whole), password=server.password)
-    source = backend_of(location.scheme, location.source).open(location, SourceOptions())
-    connection = source.connect("UTC")
-    try:
-        yield lambda rows: connection.arrow(limited(rows), {}, _FETCH, WANTED).read_all()
-    finally:
-        connection.close()
-        source.close()
+    """Through a catalog of one source, in DuckDB's dialect."""
+    with place.cluster("duckdb", one=True) as cluster:
+
+        def read(sql: str) -> Iterator[Batch]:
+            with cluster.run(sql) as result:
+                yield from result.arrow_reader(65_536)
+
+        yield read
 
 
-def _arrow_of(cursor: Any) -> pa.Table:
+def _arrow_of(cursor: Any) -> Iterator[Batch]:
     """A cursor's rows of tuples as Arrow: what a program without shardwise does."""
-    names = [name for name, _ in WANTED]
-    return pa.Table.from_batches(
-        pa.record_batch([pa.array(c) for c in zip(*rows, strict=True)], names)
-        for rows in iter(lambda: list(cursor.fetchmany(_FETCH)), [])
-    )
+    for rows in iter(lambda: list(cursor.fetchmany(_FETCH)), []):
+        yield pa.record_batch([pa.array(column) for column in zip(*rows, strict=True)], list(COLUMNS))
 
 
 @contextmanager
@@ -70,10 +65,10 @@ def pymysql(place: Placed) -> Iterator[Reader]:
 
     con = place.connect()
 
-    def read(rows: int) -> pa.Table:
+    def read(sql: str) -> Iterator[Batch]:
         with con.cursor(SSCursor) as cursor:
-            cursor.execute(limited(rows))
-            return _arrow_of(cursor)
+            cursor.execute(sql)
+            yield from _arrow_of(cursor)
 
     yield read
     con.close()
@@ -94,12 +89,11 @@ def mysqlclient(place: Placed) -> Iterator[Reader]:
         charset="utf8mb4",
     )
 
-    def read(rows: int) -> pa.Table:
+    def read(sql: str) -> Iterator[Batch]:
         cursor = con.cursor(SSCursor)
-        cursor.execute(limited(rows))
-        table = _arrow_of(cursor)
+        cursor.execute(sql)
+        yield from _arrow_of(cursor)
         cursor.close()
-        return table
 
     yield read
     con.close()
@@ -116,20 +110,21 @@ def _url(place: Placed) -> str:
 
 @contextmanager
 def connectorx(place: Placed) -> Iterator[Reader]:
+    """Gives all rows at once."""
     import connectorx as cx
 
-    yield lambda rows: cx.read_sql(_url(place), limited(rows), return_type="arrow")
+    yield lambda sql: iter([cx.read_sql(_url(place), sql, return_type="arrow")])
 
 
 @contextmanager
 def psycopg(place: Placed) -> Iterator[Reader]:
     con = place.connect()
 
-    def read(rows: int) -> pa.Table:
+    def read(sql: str) -> Iterator[Batch]:
         with con.transaction(), con.cursor("rows") as cursor:
             cursor.itersize = _FETCH
-            cursor.execute(limited(rows))
-            return _arrow_of(cursor)
+            cursor.execute(sql)
+            yield from _arrow_of(cursor)
 
     yield read
     con.close()
@@ -142,22 +137,31 @@ def adbc(place: Placed) -> Iterator[Reader]:
 
     with dbapi.connect(_url(place)) as con:
 
-        def read(rows: int) -> pa.Table:
+        def read(sql: str) -> Iterator[Batch]:
             with con.cursor() as cursor:
-                cursor.execute(limited(rows))
-                table = cursor.fetch_arrow_table()
-            for i, field in enumerate(table.schema):
-                if isinstance(field.type, pa.BaseExtensionType):
-                    cast = [chunk.storage.cast(pa.decimal128(15, 2)) for chunk in table.column(i).chunks]
-                    table = table.set_column(i, field.name, pa.chunked_array(cast, pa.decimal128(15, 2)))
-            return table
+                cursor.execute(sql)
+                yield from map(_with_decimals, cursor.fetch_record_batch())
 
         yield read
 
 
-PEERS: dict[str, dict[str, Callable[[Placed], Any]]] = {
-    "mysql": {"PyMySQL SSCursor": pymysql, "connectorx": connectorx, "mysqlclient SSCursor": mysqlclient},
+def _with_decimals(batch: pa.RecordBatch) -> Batch:
+    columns = [
+        c.storage.cast(pa.decimal128(15, 2)) if isinstance(c.type, pa.BaseExtensionType) else c
+        for c in batch.columns
+    ]
+    return pa.record_batch(columns, batch.schema.names)
+
+
+READERS: dict[str, dict[str, Callable[[Placed], Any]]] = {
+    "mysql": {
+        OURS: ours,
+        "PyMySQL SSCursor": pymysql,
+        "mysqlclient SSCursor": mysqlclient,
+        "connectorx": connectorx,
+    },
     "postgres": {
+        OURS: ours,
         "psycopg, server-side cursor": psycopg,
         "adbc-driver-postgresql": adbc,
         "connectorx": connectorx,
@@ -165,28 +169,40 @@ PEERS: dict[str, dict[str, Callable[[Placed], Any]]] = {
 }
 _TYPES = [pa.int64(), pa.int64(), pa.int64(), pa.int32(), *[pa.decimal128(15, 2)] * 4]
 _TYPES += [pa.string(), pa.date32(), pa.string()]
+_SCHEMA = pa.schema(list(zip(COLUMNS, _TYPES, strict=True)))
+
+
+def _table(read: Reader, sql: str) -> pa.Table:
+    batches = list(read(sql))
+    if all(isinstance(batch, pa.RecordBatch) for batch in batches):
+        return pa.Table.from_batches(batches)
+    return pa.concat_tables(batches)
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    return table.cast(pa.schema(list(zip([name for name, _ in WANTED], _TYPES, strict=True))))
+    order = [("l_orderkey", "ascending"), ("l_linenumber", "ascending")]
+    return table.cast(_SCHEMA).sort_by(order)
 
 
 def measure(place: Placed, *, rounds: int, rows: int) -> dict[str, Any]:
     """Each peer paired with ours, on as many rows as keeps a run within seconds."""
     found: dict[str, Any] = {"peers": [], "missing": {}}
+    sql = limited(rows)
     with ours(place) as mine:
-        order = [("l_orderkey", "ascending"), ("l_linenumber", "ascending")]
-        answer = _plain(mine(rows)).sort_by(order)
+        answer = _plain(_table(mine, sql))
         found["rows"] = answer.num_rows
-        for name, peer in PEERS[place.product].items():
+        for name, peer in READERS[place.product].items():
+            if name == OURS:
+                continue
             try:
                 with peer(place) as theirs:
-                    other = _plain(theirs(rows))
-                    if not other.sort_by(order).equals(answer):
+                    if not _plain(_table(theirs, sql)).equals(answer):
                         raise AssertionError(f"the rows of {name} differ")
-                    pair = paired(lambda: mine(rows), lambda read=theirs: read(rows), rounds=rounds)
-            except ModuleNotFoundError as error:
-                found["missing"][name] = f"{error.name} is not installed"
+                    pair = paired(
+                        lambda: _table(mine, sql), lambda read=theirs: _table(read, sql), rounds=rounds
+                    )
+            except ImportError as error:
+                found["missing"][name] = f"{error}"
                 continue
             found["peers"].append({"peer": name, **asdict(pair)})
             print(f"  {place.product} bulk, {name}: {1 / pair.ratio:.1f} times as fast", flush=True)
@@ -196,26 +212,30 @@ def measure(place: Placed, *, rounds: int, rows: int) -> dict[str, Any]:
 
 def _four_shards(place: Placed, rounds: int) -> dict[str, Any]:
     """All of lineitem from four shards at once, through a cluster, beside the same through one shard."""
-    with place.cluster("duckdb") as split, place.cluster("duckdb", one=True) as whole:
+    with place.cluster("duckdb") as split, ours(place) as whole:
 
         def read(cluster: Any) -> int:
             with cluster.run(SQL) as result:
                 return sum(batch.num_rows for batch in result.arrow_reader(65_536))
 
+        def read_whole() -> int:
+            return sum(batch.num_rows for batch in whole(SQL))
+
         rows = read(split)
-        assert rows == read(whole)
-        pair = paired(lambda: read(split), lambda: read(whole), rounds=rounds)
+        assert rows == read_whole()
+        pair = paired(lambda: read(split), read_whole, rounds=rounds)
     print(f"  {place.product} bulk, four shards: {rows / pair.ours_s:,.0f} rows/s", flush=True)
     return {"rows": rows, **asdict(pair)}
 
 
-def memory(place: Placed, sizes: tuple[int, ...]) -> list[dict[str, int]]:
-    """Peak memory of a process that reads so many rows and drops them."""
-    server = place.server()
-    return [
-        {
-            "rows": rows,
-            "peak_bytes": peak_bytes("benchmarks.servers.bulk_once", server.url(place.whole), str(rows)),
-        }
-        for rows in sizes
-    ]
+def alone(place: Placed, missing: dict[str, str]) -> list[dict[str, Any]]:
+    """Rows a second and peak memory of a process that reads so many rows and drops them."""
+    found = []
+    for name in READERS[place.product]:
+        if name in missing:
+            continue
+        for rows in ALONE_ROWS if name == OURS else (PEERS_ALONE_ROWS,):
+            told = once("benchmarks.servers.bulk_once", name, str(rows), json.dumps(asdict(place)))
+            found.append({"reader": name, "rows": rows, **told})
+            print(f"  {place.product} alone, {name}, {rows:,} rows: {told['peak'] / 1e6:,.0f} MB", flush=True)
+    return found

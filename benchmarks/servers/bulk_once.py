@@ -1,37 +1,27 @@
-"""Reads rows of lineitem in a process of its own and says how much memory that took: see `bulk.memory`.
+"""Reads rows of lineitem in a process of its own, and drops them: see `bulk.alone`.
 
-There are as many as are asked for: the table is read over and over, by a join with numbers.
+There are as many as are asked for: the table is read over and over, by a view that joins it with numbers.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
+from time import perf_counter
 
 from benchmarks.once import peak
-from benchmarks.servers.bulk import SQL, WANTED
-from benchmarks.servers.places import PASSWORD
-from shardwise.executor.backends import backend_of
-from shardwise.executor.backends.base import Location, SourceOptions
-
-NUMBERS = {
-    "mysql": "CROSS JOIN seq_1_to_1000",
-    "postgresql": "CROSS JOIN generate_series(1, 1000)",
-}
+from benchmarks.servers.bulk import READERS, repeated
+from benchmarks.servers.places import Placed
 
 
-def main(url: str, rows: int) -> None:
-    location = Location(source="one", url=url, password=os.environ[PASSWORD])
-    source = backend_of(location.scheme, location.source).open(location, SourceOptions())
-    connection = source.connect("UTC")
-    sql = f"{SQL} {NUMBERS[location.scheme]} LIMIT {rows}"
-    found = sum(batch.num_rows for batch in connection.arrow(sql, {}, 16_384, WANTED))
-    connection.close()
-    source.close()
+def main(reader: str, rows: int, place: Placed) -> None:
+    with READERS[place.product][reader](place) as read:
+        start = perf_counter()
+        found = sum(batch.num_rows for batch in read(repeated(rows)))
+        seconds = perf_counter() - start
     assert found == rows
-    print(json.dumps({"peak": peak()}))
+    print(json.dumps({"peak": peak(), "seconds": seconds}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), Placed(**json.loads(sys.argv[3])))

@@ -10,6 +10,13 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
+from benchmarks.servers.odd_shards import (
+    NO_VALUE,
+    OTHER_COLLATION,
+    odd,
+    stopped,
+    with_a_server_of_its_own,
+)
 from benchmarks.servers.places import PASSWORD, SHARDS, Placed, catalog
 from shardwise.catalog import parse
 from shardwise.errors import Cancelled, Error
@@ -18,6 +25,9 @@ from tests.faults.proxy import Proxy
 
 SLOW = "SELECT count(*) FROM lineitem a, lineitem b WHERE a.l_comment > b.l_comment"
 ROWS = "SELECT l_orderkey, l_comment FROM lineitem"
+ROWS_BY_FIVE = (
+    "SELECT a.l_orderkey, a.l_comment FROM lineitem a JOIN lineitem b ON a.l_orderkey = b.l_orderkey"
+)
 SILENT_S = 2
 
 
@@ -105,11 +115,11 @@ def _down(place: Placed) -> dict[str, Any]:
 
 
 def _amid(place: Placed) -> dict[str, Any]:
-    """The connection goes when half of a shard's rows have come."""
+    """The connection goes when a part of a shard's rows was handed on."""
     with _proxied(place) as (cluster, proxy):
         _error(cluster, "SELECT count(*) FROM lineitem")
-        proxy.cut_after(int(30e6 * place.scale))
-        return _error(cluster, ROWS)
+        proxy.cut_after(int(120e6 * place.scale))
+        return _error(cluster, ROWS_BY_FIVE)
 
 
 def _silent(place: Placed) -> dict[str, Any]:
@@ -130,9 +140,38 @@ def _killed(place: Placed) -> dict[str, Any]:
         return _error(cluster, "SELECT count(*) FROM lineitem")
 
 
+def _stopped(place: Placed) -> dict[str, Any]:
+    """The server is there, its processes stand still."""
+    limits = f"read_timeout_s = {SILENT_S}, connect_timeout_s = {SILENT_S}"
+    with with_a_server_of_its_own(place, limits) as (cluster, server):
+        _error(cluster, "SELECT count(*) FROM lineitem")
+        with stopped(server):
+            return _error(cluster, ROWS)
+
+
 def _timeout(place: Placed) -> dict[str, Any]:
+    """Of the statement that a shard runs: one customer's, so that it goes to one."""
+    sql = "SELECT count(*) FROM customer, nation a, nation b, nation c, nation d, nation e, nation f"
+    sql += " WHERE c_custkey = 1 AND concat(a.n_name, b.n_name, c.n_name, d.n_name, e.n_name) > f.n_comment"
     with _proxied(place, statement_timeout_s=1) as (cluster, _):
-        return _error(cluster, SLOW.replace("a, lineitem b", "a, lineitem b, orders"))
+        return _error(cluster, sql)
+
+
+def _other_type(place: Placed) -> dict[str, Any]:
+    with odd(place, place.product, columns=("l_comment VARCHAR(44)", "l_comment BIGINT")) as cluster:
+        return _error(cluster, ROWS)
+
+
+def _other_collation(place: Placed) -> dict[str, Any]:
+    other = f"l_comment VARCHAR(44) COLLATE {OTHER_COLLATION[place.product]}"
+    with odd(place, place.product, columns=("l_comment VARCHAR(44)", other)) as cluster:
+        return _error(cluster, "SELECT l_comment, count(*) FROM lineitem GROUP BY 1 ORDER BY 1 LIMIT 9")
+
+
+def _no_value(place: Placed) -> dict[str, Any]:
+    """In DuckDB's dialect, which has no such value."""
+    with odd(place, "duckdb", *NO_VALUE[place.product]) as cluster:
+        return _error(cluster, "SELECT o_orderkey, o_totalprice, o_orderdate FROM orders")
 
 
 _FAULTS: dict[str, Callable[[Placed], dict[str, Any]]] = {
@@ -140,7 +179,11 @@ _FAULTS: dict[str, Callable[[Placed], dict[str, Any]]] = {
     "unknown database": _database,
     "server down at connect": _down,
     "connection lost amid the rows": _amid,
-    f"server silent, read_timeout_s = connect_timeout_s = {SILENT_S}": _silent,
+    "server silent": _silent,
+    "server stopped (SIGSTOP)": _stopped,
     "connections killed in the pool": _killed,
     "statement_timeout_s = 1": _timeout,
+    "a column of another type on a shard": _other_type,
+    "a column of another collation on a shard": _other_collation,
+    "a value that the catalog's type has not": _no_value,
 }

@@ -58,6 +58,9 @@ KEYS = {
     "partsupp": "ps_partkey, ps_suppkey",
     "supplier": "s_suppkey",
 }
+REPEATED = "lineitem_repeated"
+"""A view in `Placed.whole`: lineitem over and over, ten thousand times."""
+_NUMBERS = {"mysql": "seq_1_to_10000", "postgres": "generate_series(1, 10000)"}
 INDEXES = {"orders": ("o_custkey",), "lineitem": ("l_partkey", "l_suppkey"), "partsupp": ("ps_suppkey",)}
 
 
@@ -90,7 +93,10 @@ class Placed:
     def cluster(self, dialect: str, *, one: bool = False, **options: Any) -> Iterator[Cluster]:
         """Opened; `one`: a catalog of the whole alone."""
         os.environ[PASSWORD] = self.server().password
-        text = catalog(dialect, [self.server().url(self.whole)]) if one else self.catalog(dialect)
+        text = self.catalog(dialect)
+        if one:
+            text = catalog(dialect, [self.server().url(self.whole)])
+            text += f"ATTACH TABLE {REPEATED} ({COLUMNS['lineitem']}) SHARD BY by_key (l_orderkey);"
         with Cluster(parse(text), Path.cwd(), None, options) as found:
             yield found
 
@@ -114,12 +120,23 @@ def placed(product: Product, scale: float) -> Iterator[Placed]:
     try:
         with TemporaryDirectory() as folder, duckdb.connect() as con:
             load(con, Path(folder), scale, found.server(), found.whole, None)
+            view = f"CREATE VIEW {REPEATED} AS SELECT lineitem.* FROM lineitem, {_NUMBERS[product]}"
+            found.server().run(view, database=found.whole)
             for shard, database in enumerate(found.shards):
                 load(con, Path(folder), scale, found.server(shard), database, shard)
         yield found
     finally:
         for shard, database in [(0, found.whole), *enumerate(found.shards)]:
             found.server(shard).run(f"DROP DATABASE IF EXISTS {database}")
+
+
+def rows_of(scale: float, table: str, shard: int | None) -> str:
+    """`FROM …`: a table's rows, or those of a shard."""
+    place = PLACES[table]
+    rows = f"FROM '{generated(scale) / table}.parquet'"
+    if shard is not None and isinstance(place, By):
+        rows += f" WHERE {place.keys[0]} % {SHARDS} = {shard}"
+    return rows
 
 
 def load(
@@ -133,12 +150,10 @@ def load(
             *(f"CREATE INDEX {name}_{column} ON {name} ({column})" for column in INDEXES.get(name, ())),
             database=database,
         )
-        place = PLACES[name]
-        rows = f"FROM '{generated(scale) / name}.parquet'"
-        if shard is not None and isinstance(place, By):
-            rows += f" WHERE {place.keys[0]} % {SHARDS} = {shard}"
         file = folder / f"{name}.csv"
-        con.execute(f"COPY (SELECT * {rows} ORDER BY {KEYS[name]}) TO '{file}' (HEADER false)")
+        con.execute(
+            f"COPY (SELECT * {rows_of(scale, name, shard)} ORDER BY {KEYS[name]}) TO '{file}' (HEADER false)"
+        )
         copy_in(server, database, name, file)
     tables = ", ".join(COLUMNS)
     server.run(f"ANALYZE {'TABLE ' if server.product == 'mariadb' else ''}{tables}", database=database)

@@ -6,7 +6,7 @@ from statistics import geometric_mean
 from typing import Any
 
 from benchmarks.report import table
-from benchmarks.servers.faults import ROWS, SLOW
+from benchmarks.servers.faults import ROWS, SILENT_S, SLOW
 
 NAMES = {"mysql": "MariaDB", "postgres": "PostgreSQL"}
 HEAD = """\
@@ -25,12 +25,20 @@ LOADED = """
 BULK = """\
 ## {name}: large reads into Arrow
 
-Eleven columns of lineitem, {rows:,} rows, one connection. Aims: 8 times as fast as PyMySQL's
-SSCursor, and at least as fast as connectorx.
+Eleven columns of lineitem, {rows:,} rows, from one server: shardwise through a catalog of one source, in
+DuckDB's dialect; its peers into Arrow as their users would. The rows of all were compared.{aims}
 """
+AIMS = {
+    "mysql": " Aims: 8 times as fast as\nPyMySQL's SSCursor, and at least as fast as connectorx.",
+    "postgres": "",
+}
 SHARDS = """\
-All {rows:,} rows through a catalog, in DuckDB's dialect: {split:,.0f} rows/s from four shards at once,
-{whole:,.0f} rows/s from one database that has them all.
+All {rows:,} rows: {split:,.0f} rows/s from four shards at once, {whole:,.0f} rows/s from one database that
+has them all.
+"""
+ALONE = """\
+A process that reads so many rows and drops them as they come; connectorx gives all at once. They are
+lineitem's, over and over. The peak is of all the process, its interpreter and libraries too.
 """
 POINTS = """\
 ## {name}: a row by its key
@@ -42,9 +50,16 @@ TPCH = """\
 ## {name}: TPC-H at scale {scale:g}, on four databases
 
 orders and lineitem are split by order, customer, part, partsupp and supplier by their own first key column;
-nation and region are copied. Each answer was compared with that of one {name} that has all rows, whose time
-is in the first column. {peer} ran over the same four databases. A run of more than 3 s was not repeated, one
-of more than 20 s (of {peer}: 10 s, of one {name}: 60 s) was stopped. Milliseconds.
+nation and region are copied. An answer in {name}'s dialect was compared with that of one {name} that has all
+rows, whose time is in the first column; one in DuckDB's dialect with that of one DuckDB. {peer} ran over the
+same four databases. A run of more than 3 s was not repeated, one of more than 20 s (of {peer}: 10 s, of one
+{name}: 60 s) was stopped. Milliseconds.
+"""
+MIXED = """\
+## A mixed cluster: TPC-H at scale {scale:g}, in DuckDB's dialect
+
+A shard each on MariaDB and PostgreSQL, in a SQLite file and in a DuckDB file. Each answer (names, types,
+rows, order) was compared with that of one DuckDB that has all rows, in memory. Milliseconds.
 """
 HAND = """\
 By hand: the driver and pandas, shard after shard ({name}, milliseconds; shardwise in DuckDB's dialect).
@@ -52,8 +67,15 @@ By hand: the driver and pandas, shard after shard ({name}, milliseconds; shardwi
 FAULTS = """\
 ## {name}: faults
 
-Seconds until the error is there, in the {dialect} dialect. Cancel: of `{slow}`. The others: `{rows}`.
+Seconds until the error is there, in the {dialect} dialect. Cancel: of `{slow}`. The others, most of them:
+`{rows}`. Silent and stopped servers: of sources with
+read_timeout_s = connect_timeout_s = {silent}. {waits}
 """
+WAITS = {
+    "mysql": "A connection that is there is given the first, a new one the second: twice two seconds.",
+    "postgres": "A connection that waits in the pool is given one of them, a new\n"
+    "one another, where the statement is to be merged; then the shard is tried: three times two seconds.",
+}
 
 
 def page(results: dict[str, Any]) -> str:
@@ -66,6 +88,8 @@ def page(results: dict[str, Any]) -> str:
         for part, write in (("bulk", bulk), ("points", points), ("tpch", tpch), ("faults", faults)):
             if part in measured:
                 parts.append(write(product, name, measured))
+    if "mixed" in results:
+        parts.append(mixed(results["mixed"]))
     return "\n".join(parts)
 
 
@@ -80,17 +104,23 @@ def bulk(product: str, name: str, measured: dict[str, Any]) -> str:
         ]
         for peer in found["peers"]
     ]
-    text = BULK.format(name=name, rows=found["rows"])
+    text = BULK.format(name=name, rows=found["rows"], aims=AIMS[product])
     text += "\n" + table(["peer", "its rows/s", "shardwise rows/s", "times as fast"], rows)
     text += _missing(found["missing"])
     split = found["four_shards"]
     text += "\n" + SHARDS.format(
         rows=split["rows"], split=split["rows"] / split["ours_s"], whole=split["rows"] / split["theirs_s"]
     )
-    peaks = [[f"{each['rows']:,}", f"{each['peak_bytes'] / 1e6:,.0f}"] for each in measured["memory"]]
-    return f"{text}\nPeak memory of a process that reads so many rows and drops them:\n\n" + table(
-        ["rows", "peak MB"], peaks
-    )
+    alone = [
+        [
+            each["reader"],
+            f"{each['rows']:,}",
+            f"{each['rows'] / each['seconds']:,.0f}",
+            f"{each['peak'] / 1e6:,.0f}",
+        ]
+        for each in measured["alone"]
+    ]
+    return f"{text}\n{ALONE}\n" + table(["reader", "rows", "rows/s", "peak MB"], alone)
 
 
 def points(product: str, name: str, measured: dict[str, Any]) -> str:
@@ -172,12 +202,26 @@ def _summary(found: dict[str, Any], columns: list[str]) -> list[str]:
     return lines
 
 
+def mixed(measured: dict[str, Any]) -> str:
+    found = measured["queries"]
+    rows = [
+        [q["query"], f"{q['theirs_s'] * 1e3:,.0f}", f"{q['ours_s'] * 1e3:,.0f}"]
+        for q in found
+        if "error" not in q
+    ]
+    text = MIXED.format(scale=measured["scale"]) + "\n" + table(["query", "one DuckDB", "shardwise"], rows)
+    text += f"\n- {len(rows)} of {len(found)} right\n"
+    return text + "".join(f"- {q['query']}: {q['error']}\n" for q in found if "error" in q)
+
+
 def faults(product: str, name: str, measured: dict[str, Any]) -> str:
     rows = [
         [each["fault"], f"{each['seconds']:.2f}", (each["error"] or "answered").replace("|", "\\|")]
         for each in measured["faults"]
     ]
-    text = FAULTS.format(name=name, dialect=product, slow=SLOW, rows=ROWS)
+    text = FAULTS.format(
+        name=name, dialect=product, slow=SLOW, rows=ROWS, silent=SILENT_S, waits=WAITS[product]
+    )
     return f"{text}\n{table(['fault', 'seconds', 'error'], rows)}"
 
 

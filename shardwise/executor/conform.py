@@ -304,7 +304,7 @@ class Conform:
 
 def drift(shard: str, column: str, given: str, wanted: str, *, table: str | None = None) -> OperationalError:
     """A shard's column is of another type than the catalog says; `table` is the physical one, as SQL text."""
-    of_table = f' of table "{table.replace(chr(34), "")}"' if table else ""
+    of_table = f' of table "{_shown(table)}"' if table else ""
     return OperationalError(
         f'column "{column}"{of_table} is {given} on shard "{shard}", not {wanted} as the catalog says',
         reason=Reason.SCHEMA_DRIFT,
@@ -313,11 +313,15 @@ def drift(shard: str, column: str, given: str, wanted: str, *, table: str | None
     )
 
 
+def _shown(table: str) -> str:
+    """A name for a message: quoted as its product quotes it, or not."""
+    return re.sub('["`]', "", table)
+
+
 def missing(shard: str, column: str, table: str) -> OperationalError:
     """A shard's table has no such column; `table` is the physical one, as SQL text."""
-    name = table.replace('"', "")
     return OperationalError(
-        f'column "{column}" of table "{name}" is missing on shard "{shard}"',
+        f'column "{column}" of table "{_shown(table)}" is missing on shard "{shard}"',
         reason=Reason.SCHEMA_DRIFT,
         shard=shard,
         hint=f"{CHECK}. DRIFT FILL reads a column that is missing as its default",
