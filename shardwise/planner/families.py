@@ -154,7 +154,7 @@ def _number(text: str) -> Kind:
 
 def _arithmetic(expr: exp.Binary, type_of: TypeOf | None) -> Kind | None:
     left, right = kind_of(expr.left, type_of), kind_of(expr.right, type_of)
-    if left in (_DATE, _TIMESTAMP) and isinstance(expr.right, exp.Interval):
+    if left in (_DATE, _TIMESTAMP) and _is_interval(expr.right):
         return _TIMESTAMP
     if left is None or right is None or not (left.is_numeric and right.is_numeric):
         return None  # INTERVAL * 2 is an INTERVAL, DATE + 1 a DATE
@@ -163,10 +163,19 @@ def _arithmetic(expr: exp.Binary, type_of: TypeOf | None) -> Kind | None:
     return Kind("decimal", 39, max(left.scale, right.scale))  # numeric; its width is not followed
 
 
+def _is_interval(expr: exp.Expr) -> bool:
+    """INTERVAL '1' YEAR, which PostgreSQL reads as a cast: the text says all of it."""
+    if isinstance(expr, exp.Cast):
+        return expr.to.sql("duckdb").upper().startswith("INTERVAL")
+    return isinstance(expr, exp.Interval)
+
+
 def _common(kinds: list[Kind | None]) -> Kind | None:
     known = [kind for kind in kinds if kind is not None and kind != LITERAL]
     if not known or None in kinds:
         return None
     if len({kind.family for kind in known}) == 1:
         return Kind(known[0].family, max(kind.digits for kind in known), max(kind.scale for kind in known))
-    return Kind("decimal", 39, 38) if all(kind.is_numeric for kind in known) else None
+    if not all(kind.is_numeric for kind in known):
+        return None
+    return _FLOAT if any(kind == _FLOAT for kind in known) else Kind("decimal", 39, 38)

@@ -50,6 +50,8 @@ def _narrow(node: Node, needed: Needed) -> Node:
         return node if len(kept) == len(node.columns) else node.but(columns=kept)
     if isinstance(node, Raw):
         return map_inputs(node, lambda table: _narrow(table, _shown(table)))
+    if isinstance(node, Keep):
+        return _keep(node, needed)
     node = _only(node, needed)
     node = map_expressions(node, _in_expression)
     if isinstance(node, SetOp | Cte | Recursive | Distinct):
@@ -70,6 +72,12 @@ def _gather(node: Gather, needed: Needed) -> Gather:
     if len(kept) < len(inner.outputs):
         inner = Keep(input=inner, columns=kept)
     return node if inner is node.input else node.but(input=inner)
+
+
+def _keep(node: Keep, needed: Needed) -> Keep:
+    kept = tuple(o for o in node.columns if o.id in needed) or node.columns[:1]
+    node = node if len(kept) == len(node.columns) else node.but(columns=kept)
+    return map_inputs(node, lambda n: _narrow(n, node.output_ids))
 
 
 def _only(node: Node, needed: Needed) -> Node:

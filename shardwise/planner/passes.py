@@ -13,6 +13,7 @@ from shardwise.errors import InternalError
 from shardwise.plan.nodes import Gather, Node
 from shardwise.plan.verify import verify
 from shardwise.planner.drop_fences import drop_fences
+from shardwise.planner.join_aggregates import join_aggregates
 from shardwise.planner.keys_first import keys_first
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.note_reasons import note_reasons
@@ -33,6 +34,7 @@ PASSES: tuple[Pass, ...] = (
     push_filters,
     run_first,
     prune_slots,
+    join_aggregates,
     order_joins,
     keys_first,
     place_gathers,

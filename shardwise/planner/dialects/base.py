@@ -108,7 +108,7 @@ class Dialect:
     do, computed ones too. (Not all digits of those that `quotients` tells of, if the
     reader cuts them.) `has_semi_join`: the dialect has a word for it.
     `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
-    values that ran first.
+    values that ran first. `sums_overflow`: a SUM of whole numbers is of their own width, and may raise.
     `merged` is the merge's query as its engine is to have it, given the declared types of those of streams'
     columns that are a table's, by stream and name.
     """
@@ -138,5 +138,6 @@ class Dialect:
     carries_collations: bool = False
     has_semi_join: bool = False
     never_fails: Callable[[exp.Expr], bool] = _never
+    sums_overflow: bool = False
     merged: Callable[[exp.Query, Mapping[str, Mapping[str, str]]], exp.Query] = _merged
     early: EarlyValues = DUCKDB_VALUES

@@ -205,5 +205,6 @@ SQLITE = Dialect(
     readable=as_sqlite_reads_it,
     shapes=shapes,
     folds=folds,
+    sums_overflow=True,
     off=frozenset({"run_first", "keys_first", "order_joins"}),
 )

@@ -53,6 +53,7 @@ SELECT v, row_number() OVER (ORDER BY v) FROM a
 SELECT * FROM r LEFT JOIN a ON a.v = r.c
 WITH t AS (SELECT k, random() z FROM a) SELECT count(*) FROM t JOIN t u USING (k)
 SELECT k, median(v) FROM d GROUP BY k
+SELECT k FROM a WHERE v < (SELECT max(d.v) FROM d WHERE d.k = a.k)
 """
 CASES = STATEMENTS.strip().splitlines()
 
