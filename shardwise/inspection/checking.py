@@ -15,6 +15,7 @@ from shardwise.inspection.physical import PhysicalTable, SourceReader
 from shardwise.inspection.reading import quoted, quoted_table
 from shardwise.inspection.rows import duplicates, misplaced
 from shardwise.inspection.servers import SERVERS
+from shardwise.inspection.spelled import Spellings
 
 SAMPLE_ROWS = 1_000
 
@@ -39,6 +40,7 @@ def check(
     """Yields what differs, table by table, as it is found. A shard that cannot be reached is a finding."""
     wanted = {name.lower() for name in only}
     sources = Sources(catalog, opener)
+    spellings = Spellings(catalog)
     try:
         unreachable = set[str]()
         for table in catalog.tables():
@@ -47,13 +49,18 @@ def check(
             if wanted and table.name.lower() not in wanted and table.full_name.lower() not in wanted:
                 continue
             on_table(table.full_name)
-            yield from _check_table(catalog, sources, table, extent, unreachable)
+            yield from _check_table(catalog, sources, table, extent, unreachable, spellings)
     finally:
         sources.close()
 
 
 def _check_table(
-    catalog: Catalog, sources: Sources, table: Table, extent: Extent, unreachable: set[str]
+    catalog: Catalog,
+    sources: Sources,
+    table: Table,
+    extent: Extent,
+    unreachable: set[str],
+    spellings: Spellings,
 ) -> Iterator[Finding]:
     good: list[Partition] = []
     expected = _declared(table)
@@ -87,20 +94,27 @@ def _check_table(
         yield from found
         if not any(f.is_error and f.kind in (Kind.MISSING_COLUMN, Kind.COLUMN_TYPE) for f in found):
             good.append(partition)
-    yield from _rows_of(catalog, sources, table, good, extent)
+    yield from _rows_of(catalog, sources, table, good, extent, spellings)
 
 
 def _rows_of(
-    catalog: Catalog, sources: Sources, table: Table, good: list[Partition], extent: Extent
+    catalog: Catalog,
+    sources: Sources,
+    table: Table,
+    good: list[Partition],
+    extent: Extent,
+    spellings: Spellings,
 ) -> Iterator[Finding]:
     """Rows can be looked at only where the columns are right."""
     for partition in good:
-        columns = table.columns or sources.tables(partition.shard)[partition.name.lower()].columns
+        there = sources.tables(partition.shard)[partition.name.lower()].columns
+        columns = table.columns or there
         reader = sources.reader(partition.shard)
         try:
             yield from misplaced(
                 catalog, reader, table, partition, columns=columns, sample_rows=extent.sample_rows
             )
+            yield from spellings.look(reader, table, partition, columns=there, sample_rows=extent.sample_rows)
         except Error as error:
             yield Finding(
                 kind=Kind.WRONG_SHARD,
@@ -108,6 +122,7 @@ def _rows_of(
                 shard=partition.shard,
                 found=f"no answer: {error.message}",
             )
+    yield from spellings.proposals(table)
     if extent.keys and isinstance(table.placement, Reference):
         yield from _reference(sources, table, good, catalog.dialect)
     if extent.keys:

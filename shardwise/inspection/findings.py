@@ -19,6 +19,8 @@ class Kind(StrEnum):
     KEY = "key"
     WRONG_SHARD = "wrong-shard"
     DUPLICATE_KEY = "duplicate-key"
+    SPELLING = "spelling"
+    NOT_EXACT = "not-exact"
     REFERENCE_DIFFERS = "reference-differs"
 
 

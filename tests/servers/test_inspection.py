@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -294,3 +295,99 @@ def test_a_schema_for_each_tenant(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("acme", "5.50"),
         ("globex", "5.50"),
     ]
+
+
+class Tenants:
+    """Two tables by a text key, on three MariaDB databases; `places` is what the catalog says of them."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        server, prefix = mariadb(), new_name("tenants")
+        column = "tenant VARCHAR(40) COLLATE utf8mb4_general_ci"
+        ddl = [f"CREATE TABLE {table} ({column})" for table in ("a", "b")]
+        self.names = [server.database(*ddl, name=f"{prefix}_{n}") for n in range(3)]
+        self.server, self.path = server, folder / "cluster.sql"
+        self.prefix = prefix
+        monkeypatch.setenv("LOOK_PW", server.password)
+
+    def check(self, places: str, *rows: str, options: tuple[str, ...] = ("--rows",)) -> tuple[int, list[str]]:
+        """What is found where table b has `rows` beside thirty that are spelled alike in both."""
+        function = hash_function("crc32", 3)
+        common = [f"t-{n}" for n in range(30)]
+        for table, texts in (("a", common), ("b", [*common, *rows])):
+            for number, name in enumerate(self.names):
+                mine = [(text,) for text in texts if function.slot((text,)) == number]
+                self.server.run(f"DELETE FROM {table}", database=name)
+                self.server.insert(name, table, mine)
+        url = self.server.url(f"{self.prefix}_{{n}}")
+        self.path.write_text(f"""
+            CREATE CATALOG c DIALECT mysql;
+            CREATE SOURCE d{{n}} FOR n IN 0-2 URL '{url}' PASSWORD ENV 'LOOK_PW' READ ONLY;
+            CREATE SHARDING by_tenant USING HASH(crc32) SLOTS 3 AS n ON d{{n}};
+            ATTACH TABLE a, b SHARD BY by_tenant (tenant) {places};
+        """)
+        result = CliRunner().invoke(app, ["check", *options, "-c", str(self.path)], catch_exceptions=False)
+        return result.exit_code, result.output.splitlines()
+
+
+@pytest.fixture
+def tenants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tenants]:
+    found = Tenants(tmp_path, monkeypatch)
+    yield found
+    for name in found.names:
+        found.server.run(f"DROP DATABASE {name}")
+
+
+@pytest.mark.parametrize(
+    ("spelling", "rows", "says"),
+    [
+        ("LOWER", ("acme", ""), None),
+        ("LOWER", ("Acme",), "values otherwise, such as 'Acme'"),
+        ("LOWER", ("ácme",), "values otherwise, such as 'ácme'"),
+        ("UPPER", (), "values otherwise, such as 't-"),
+        ("", ("Acme", "北京", "ZOE"), None),
+        ("", ("Acme ",), "values otherwise, such as 'Acme '"),
+        ("", ("T-7",), "otherwise, such as 'T-7', which is 't-7' in a"),
+        ("", ("Zoë", "zoe"), "1 of 14 otherwise, such as 'Zoë', which is 'zoe' in b"),
+        ("", ("🍣", "🍺"), "in b"),
+    ],
+)
+def test_exact_columns_are_spelled_as_promised(
+    tenants: Tenants, spelling: str, rows: tuple[str, ...], says: str | None
+) -> None:
+    code, said = tenants.check(f"EXACT {spelling} (tenant)", *rows)
+    found = [line for line in said if line.startswith("spelling: ")]
+    if says is None:
+        assert (code, found) == (0, []), said
+    else:
+        assert code == 4
+        assert any(says in line for line in found), said
+
+
+@pytest.mark.parametrize(
+    ("rows", "proposed"),
+    [
+        (("acme",), "EXACT LOWER (tenant)"),
+        (("Acme",), "EXACT (tenant)"),
+        (("Acme", "ACME"), None),
+        (("acme ",), None),
+    ],
+)
+def test_a_text_key_that_could_be_exact_is_told(
+    tenants: Tenants, rows: tuple[str, ...], proposed: str | None
+) -> None:
+    code, said = tenants.check("", *rows)
+    assert code == 0
+    of_b = [line for line in said if line.startswith("not-exact: b.tenant: ")]
+    if proposed is None:
+        assert of_b == []
+    else:
+        (line,) = of_b
+        wanted = f"expected {proposed}, if it stays so: then queries by it ask one shard"
+        assert line.endswith(f"{wanted}, found 31 values, all spelled so")
+    assert said[-1] == "2 tables checked, all rows: all as the catalog says"
+
+
+def test_what_is_proposed_is_found_to_hold(tenants: Tenants) -> None:
+    tenants.check("EXACT LOWER (tenant)", "acme")
+    code, said = tenants.check("EXACT LOWER (tenant)", "acme", options=())
+    assert (code, said) == (0, ["2 tables checked, a sample of the rows: all as the catalog says"])

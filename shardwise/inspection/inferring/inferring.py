@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from shardwise.catalog.model import (
@@ -18,6 +18,7 @@ from shardwise.catalog.model import (
 )
 from shardwise.catalog.shardings import Grid, Interval, Mod, Range, ShardingFunction, mod, two_level
 from shardwise.catalog.sources import Source
+from shardwise.catalog.types import Family as Kind
 from shardwise.errors import CatalogError
 from shardwise.inspection.inferring.deciding import (
     Evidence,
@@ -31,6 +32,8 @@ from shardwise.inspection.inferring.deciding import (
 from shardwise.inspection.inferring.sampled import Family, Member, families
 from shardwise.inspection.inferring.trying import Fit
 from shardwise.inspection.layouts.draft import Draft, named
+from shardwise.inspection.spelled import SpellingEvidence, likely_weight
+from shardwise.planner.dialects import query_dialect
 
 
 def infer(
@@ -150,7 +153,8 @@ class _Inference:
         )
         keys = tuple(ShardKey(parts=(fit.key.expression,)) for fit in fits)
         table = self._table(family, Sharded(sharding=sharding, keys=keys), template)
-        return table, [*self._told(family, found, fits), *_guesses(fits), *_missing(family)]
+        told = self._told(family, found, fits)
+        return table, [*told, *_guesses(fits), *_missing(family), *self._spellings(family, fits)]
 
     def _lifted(
         self, function: ShardingFunction, shards: Sequence[str], members: Sequence[Member]
@@ -189,6 +193,7 @@ class _Inference:
             f"{_shape(family)}. Databases: {self._fit(row)}. Tables: {self._fit(column)}.",
             *_guesses([row, column]),
             *_missing(family),
+            *self._spellings(family, [row, column]),
         ]
 
     def _without_key(
@@ -256,6 +261,27 @@ class _Inference:
         suffixes = dict(zip(parent.members, parent.suffixes, strict=True))
         names = [places[member.source, suffixes[member]] for member in members]
         return named(function, names, levels, family.name)
+
+    def _spellings(self, family: Family, fits: Sequence[Fit]) -> Iterator[str]:
+        """Text keys that prune only if they are EXACT, and could be: that is for the reader to say."""
+        dialect = query_dialect(self.draft.dialect)
+        for name in dict.fromkeys(fit.key.column for fit in fits):
+            column = next(c for c in family.members[0].columns if c.name.lower() == name.lower())
+            folds = dialect.folds(column) if dialect.family(column.type) is Kind.TEXT else None
+            if folds is None:
+                continue
+            texts = [value for _, (value,) in family.samples(name) if isinstance(value, str)]
+            seen = SpellingEvidence(folds)
+            seen.learn((text, likely_weight(text, folds)) for text in texts)
+            why = f"Under the collation of {name}, {column.collation}, texts that differ may be equal"
+            if seen.spelling is None:
+                yield f"{why}: queries by it ask all shards."
+            else:
+                yield (
+                    f"{why}: queries by it ask all shards, unless you add {seen.spelling} ({name}). "
+                    f"{len(seen.values):,} of {len(seen.values):,} values in the sample are spelled so; "
+                    "are all, and will they be?"
+                )
 
     # -------------------------------------------------------------- evidence in words
 

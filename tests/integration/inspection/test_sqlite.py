@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from shardwise.catalog.shardings import hash_function
 from shardwise.errors import CatalogError
 from shardwise.inspection import Extent, Finding, Kind, check, import_tables
 from shardwise.inspection.sqlite import collations_of
@@ -168,3 +169,39 @@ def test_collations_are_read_off_the_create_text() -> None:
         d AS (a COLLATE binary), e CHECK (e COLLATE nocase = 'x'), PRIMARY KEY (a COLLATE binary)
     ) WITHOUT ROWID"""
     assert collations_of(sql) == {"a": "nocase", "b c": "rtrim"}
+
+
+EXACT = """
+CREATE CATALOG c DIALECT sqlite;
+CREATE SOURCE s{n} FOR n IN 0-1 URL 'sqlite:///s{n}.db';
+CREATE SHARDING by_mail USING HASH(crc32) SLOTS 2 (s0 = 0, s1 = 1);
+ATTACH TABLE mails SHARD BY by_mail (mail) EXACT;
+"""
+
+
+@pytest.mark.parametrize(
+    ("exact", "more", "says"),
+    [
+        ("EXACT LOWER (mail)", (), []),
+        ("EXACT LOWER (mail)", ("A@x",), ["spelling", "1 of", "such as 'A@x'"]),
+        ("EXACT (mail)", ("A@x", "É@x", "é@x"), []),
+        ("EXACT (mail)", ("U7",), ["spelling", "'u7'"]),
+        ("", (), ["not-exact", "EXACT LOWER (mail)"]),
+        ("", ("A@x",), ["not-exact", "EXACT (mail)"]),
+        ("", ("U7",), []),
+    ],
+)
+def test_how_a_key_is_spelled(tmp_path: Path, exact: str, more: tuple[str, ...], says: list[str]) -> None:
+    slot = hash_function("crc32", 2).slot
+    for n in range(2):
+        run(tmp_path, n, "CREATE TABLE mails (mail TEXT COLLATE NOCASE)")
+        for mail in (*(f"u{i}" for i in range(30)), *more):
+            if slot((mail,)) == n:
+                run(tmp_path, n, f"INSERT INTO mails VALUES ('{mail}')")
+    (tmp_path / "cluster.sql").write_text(EXACT.replace("EXACT", exact))
+    with open_cluster(tmp_path / "cluster.sql") as cluster:
+        told = [
+            f"{f.kind}: {f.expected} {f.found}" for f in check(cluster.catalog, cluster.open_source, Extent())
+        ]
+    assert len(told) == bool(says), told
+    assert all(part in told[0] for part in says)

@@ -21,6 +21,7 @@ class Layout:
     kinds: Mapping[str, Mapping[str, Kind]]
     data: dict[tuple[str, str], list[tuple[Value, ...]]] = field(default_factory=dict)
     dialect: str = "mysql"
+    collation: str | None = None
 
     def add(self, source: str, table: str, *row: Value) -> None:
         self.data.setdefault((source, table), []).append(row)
@@ -34,11 +35,15 @@ class Layout:
         return Member(
             source=source,
             name=table,
-            columns=tuple(Column(name=name, type=_TYPES[kind]) for name, kind in kinds.items()),
+            columns=tuple(self._column_of(name, kind) for name, kind in kinds.items()),
             kinds=kinds,
             primary_key=names[:1],
             rows=[dict(zip(names, row, strict=True)) for row in rows[:: max(1, len(rows) // sample)]],
         )
+
+    def _column_of(self, name: str, kind: Kind) -> Column:
+        collation = self.collation if kind is Kind.TEXT else None
+        return Column(name=name, type=_TYPES[kind], collation=collation)
 
     def infer(self, sample: int = 100) -> str:
         """The catalog's text."""

@@ -295,3 +295,43 @@ def test_columns_that_some_lack_are_filled() -> None:
     text = layout.infer()
     assert statement(text, "TABLE t").endswith("SHARD BY by_id (id) NAMED 't_{n}' DRIFT FILL")
     assert "Not on all of them: more." in text
+
+
+# ------------------------------------------------------------------ how text keys are spelled
+
+
+@pytest.mark.parametrize(
+    ("collation", "keys", "says"),
+    [
+        ("utf8mb4_general_ci", "acme-{}", "unless you add EXACT LOWER (login). 400 of 400 values"),
+        ("utf8mb4_general_ci", "ACME-{}", "unless you add EXACT UPPER (login)."),
+        ("utf8mb4_general_ci", "Acme-{}", "unless you add EXACT (login)."),
+        ("utf8mb4_lithuanian_ci", "acme-{}", "unless you add EXACT (login)."),
+        ("utf8mb4_bin", "Ácme-{}", "unless you add EXACT (login)."),
+        ("utf8mb4_general_ci", "acme-{} ", "texts that differ may be equal: queries by it ask all shards."),
+        ("utf8mb4_nopad_bin", "acme-{}", None),
+        (None, "acme-{}", None),
+    ],
+)
+def test_exact_is_proposed_where_it_seems_true(collation: str | None, keys: str, says: str | None) -> None:
+    place = placed(4, "crc32")
+    layout = Layout({"members": {"id": INT, "login": TEXT}}, collation=collation)
+    for n in range(400):
+        login = keys.format(n)
+        slot = place(login)
+        layout.add(f"d{slot // 2}", f"members_{slot}", n, login)
+    text = layout.infer()
+    told = " ".join(line.removeprefix("--").strip() for line in text.splitlines() if line.startswith("--"))
+    assert (says in told) if says is not None else ("EXACT" not in told and "ask all shards" not in told)
+    assert "EXACT" not in statement(text, "TABLE members")
+
+
+def test_a_key_that_is_spelled_in_two_ways_is_not_proposed() -> None:
+    place = placed(4, "crc32")
+    layout = Layout({"members": {"id": INT, "login": TEXT}}, collation="utf8mb4_general_ci")
+    for n in range(400):
+        for login in (f"acme-{n}", f"ACME-{n}"):
+            layout.add(f"d{place(login) // 2}", f"members_{place(login)}", n, login)
+    text = layout.infer(200)
+    assert "queries by it ask all" in text
+    assert "EXACT" not in text
