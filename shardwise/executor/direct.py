@@ -97,7 +97,11 @@ class Direct(OneShard):
                 lambda: connection.execute(self.request.sql, self.request.params, self.columns)
             )
             if self._is_narrower(given):
-                connection.execute(duck.cast_to(self.request.sql, self.columns), self.request.params)
+                self._asked(
+                    lambda: connection.execute(
+                        duck.cast_to(self.request.sql, self.columns), self.request.params
+                    )
+                )
         rows = connection.fetchmany(count)
         self._arrived(len(rows), self._size(rows), is_last=len(rows) < count)
         return rows

@@ -254,16 +254,22 @@ class SourcePool:
     def _done(self, name: str, entry: _Entry) -> None:
         with self._lock:
             entry.users -= 1
+            if self._entries.get(name) is entry and self._excess(entry.location.family) <= 0:
+                return
             gone = self._evicted(entry.location.family)
             if entry.users == 0 and self._entries.get(name) is not entry and entry not in gone:
                 gone.append(entry)
         for each in gone:
             _close(each)
 
+    def _excess(self, family: Family | None) -> int:
+        """How many are open that should not be, of a family (None: of no family)."""
+        return self._counts[family] - (family.open_max if family else self._open_max)
+
     def _evicted(self, family: Family | None) -> list[_Entry]:
         """Takes the least recently used idle ones of a family (None: of no family) out while there are too
         many."""
-        excess = self._counts[family] - (family.open_max if family else self._open_max)
+        excess = self._excess(family)
         if excess <= 0:
             return []
         of_it = ((name, entry) for name, entry in self._entries.items() if entry.location.family == family)

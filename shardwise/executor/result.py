@@ -65,8 +65,8 @@ class Result:
         self._closing = threading.Lock()
         self._is_closed = False
         # Weak, so that a result that nobody has any more is closed at once, not by the garbage collector.
-        interrupt = weakref.WeakMethod(self._interrupt)
-        self._forget = guard.on_stop(lambda: (found := interrupt()) and found())
+        this = weakref.ref(self)
+        self._forget = guard.on_stop(lambda: _interrupt(this()))
         self.owner: object = None
 
     @property
@@ -239,7 +239,8 @@ class Result:
         self._ended = time.perf_counter()
         self.close()
 
-    def _interrupt(self) -> None:
+    def interrupt(self) -> None:
+        """Stops what runs; whoever says so has told the guard why."""
         self._merging.interrupt()
 
     def _check_open(self) -> None:
@@ -259,3 +260,8 @@ class Result:
         if isinstance(first, Exception) and not isinstance(first, Error):
             return InternalError(f"{type(first).__name__}: {first}")
         return first
+
+
+def _interrupt(result: Result | None) -> None:
+    if result is not None:
+        result.interrupt()

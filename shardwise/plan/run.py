@@ -308,7 +308,7 @@ class Bound(NamedTuple):
     rows: Sequence[tuple[Any, ...]] | None
 
 
-@dataclass
+@dataclass(slots=True)
 class Progress:
     """What a fragment has moved so far."""
 
@@ -359,23 +359,24 @@ class Run:
         for part in self.plan.fragments:
             if fragment is None or part.name == fragment:
                 for shard in part.route.shards:
-                    self._next_id += 1
-                    self._fragment_of[self._next_id] = part.name
-                    self._of(part.name).requests += 1
-                    yield Request(
-                        id=self._next_id,
-                        fragment=part.name,
-                        shard=shard,
-                        source=part.source_of(shard),
-                        sql=part.text(shard),
-                        params=part.params
-                        if part.params_for is None
-                        else part.params_for(shard, part.params),
-                        expects=part.expects(shard),
-                        may_be_missing=part.may_be_missing,
-                        filled=partial(part.text, shard),
-                        plain=part.plain,
-                    )
+                    yield self._request(part, shard)
+
+    def _request(self, part: Fragment, shard: str) -> Request:
+        self._next_id += 1
+        self._fragment_of[self._next_id] = part.name
+        self._of(part.name).requests += 1
+        return Request(
+            self._next_id,
+            part.name,
+            shard,
+            part.source_of(shard),
+            part.text(shard),
+            part.params if part.params_for is None else part.params_for(shard, part.params),
+            part.expects(shard),
+            part.may_be_missing,
+            partial(part.text, shard),
+            part.plain,
+        )
 
     def feed(self, request_id: int, batch: Batch) -> None:
         """Counts rows and bytes that arrived for a request."""
@@ -400,4 +401,7 @@ class Run:
         return sum(p.bytes for p in self.progress.values())
 
     def _of(self, fragment: str) -> Progress:
-        return self.progress.setdefault(fragment, Progress())
+        found = self.progress.get(fragment)
+        if found is None:
+            found = self.progress.setdefault(fragment, Progress())
+        return found

@@ -35,6 +35,13 @@ class Context:
     database: str = "shardwise"
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def at(self, now: datetime) -> Context:
+        """The same at another moment."""
+        after: Context = object.__new__(Context)
+        after.__dict__.update(self.__dict__)
+        after.__dict__["now"] = now
+        return after
+
     @property
     def shape(self) -> tuple[object, ...]:
         """What plans depend on whatever the statement is; of the rest a plan says whether it does."""

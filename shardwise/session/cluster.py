@@ -116,6 +116,7 @@ class Cluster:
         self._describers: dict[str, AnyDescriber] = {}
         self._environments: dict[AnyDescriber, Environment] = {}
         self._planner: Planner | None = None
+        self._last_context: tuple[Options, Scope, Context] | None = None
         self.plan_cache = PlanCache()
         self._own_zones = OwnZones()
         self._pool = SourcePool(
@@ -474,13 +475,18 @@ class Cluster:
 
     def _context(self, options: Options, scope: Scope) -> Context:
         self.check_schema(options.schema)
-        return Context(
-            now=datetime.now(UTC),
+        before, now = self._last_context, datetime.now(UTC)
+        if before is not None and before[0] is options and before[1] is scope:
+            return before[2].at(now)
+        made = Context(
+            now=now,
             time_zone=options.time_zone,
             schema=options.schema,
             database=self.declared.name,
             scope=scope,
         )
+        self._last_context = options, scope, made
+        return made
 
     def _prepare(self, sql: str, options: Options, locals: Mapping[str, Any] | None) -> Statement:  # noqa: A002
         if locals:

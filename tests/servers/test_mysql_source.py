@@ -19,6 +19,7 @@ from shardwise.errors import DataError, NotSupportedError, OperationalError, Pro
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.mysql import MySQLBackend, MySQLSource
 from shardwise.executor.backends.mysql.connection import MySQLConnection
+from shardwise.executor.backends.mysql.session import Session
 from shardwise.executor.backends.mysql.zones import offsets_of
 from tests.servers import mariadb, private_mariadb
 
@@ -128,6 +129,25 @@ def test_parameters(source: MySQLSource, value: Any, back: Any) -> None:
     connection.execute("SELECT :p, ':p', -:n", {"p": value, "n": -1})
     assert connection.fetchmany(2) == [(back, ":p", 1)]
     connection.close()
+
+
+def test_only_statements_leave_something_in_a_session(
+    source: MySQLSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A parameter is a literal, whatever its text looks like: nothing need be reset after it."""
+    resets, reset = [], Session.reset
+
+    def counted(session: Session) -> None:
+        resets.append("")
+        reset(session)
+
+    monkeypatch.setattr(Session, "reset", counted)
+    for sql, count in (("SELECT :p", 0), ("SELECT @x := :p", 1), ("SELECT GET_LOCK(:p, 0)", 2)):
+        connection = source.connect("UTC")
+        connection.execute(sql, {"p": "@x := GET_LOCK"})
+        assert len(connection.fetchmany(2)) == 1
+        connection.close()
+        assert len(resets) == count
 
 
 def test_a_list(connection: MySQLConnection) -> None:

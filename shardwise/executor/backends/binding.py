@@ -81,14 +81,18 @@ def numbered(
     sql: str, params: Mapping[str, Any], marks: Marks, mark: Callable[[int], str] = "${}".format
 ) -> tuple[str, list[Any]]:
     """The text with parameters numbered from 1, those of one name alike, and their values in order."""
+    text, names = _numbered(sql, marks, mark)
+    return text, [_value(params, name) for name in names]
+
+
+@lru_cache(maxsize=2048)
+def _numbered(sql: str, marks: Marks, mark: Callable[[int], str]) -> tuple[str, tuple[str, ...]]:
     parts = pieces(sql, marks)
-    if len(parts) == 1:
-        return sql, []
     numbers: dict[str, int] = {}
     made = list(parts)
     for i in range(1, len(parts), 2):
         made[i] = mark(numbers.setdefault(parts[i], len(numbers) + 1))
-    return "".join(made), [_value(params, name) for name in numbers]
+    return "".join(made), tuple(numbers)
 
 
 def _value(params: Mapping[str, Any], name: str) -> Any:

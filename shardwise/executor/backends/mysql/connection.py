@@ -216,8 +216,7 @@ class MySQLConnection:
         session = self._session
         assert session is not None
         try:
-            with session.waiting():
-                found = ask()
+            found = session.waited_for(ask)
         except BaseException as error:
             self._result = self._bulk = None
             lost = is_lost(error) or not isinstance(error, Exception)

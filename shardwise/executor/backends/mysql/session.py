@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 from shardwise.errors import Error, OperationalError, ShardUnavailable
 from shardwise.executor.backends.mysql import zones
@@ -15,6 +17,7 @@ from shardwise.executor.backends.mysql.driver import Wire, is_timeout, pymysql
 from shardwise.executor.backends.mysql.settings import Settings
 from shardwise.executor.backends.mysql.watchdog import WATCHDOG
 
+_T = TypeVar("_T")
 _NET_WRITE_TIMEOUT_S = 86_400
 """A result may wait for the merge for as long as it likes."""
 
@@ -79,10 +82,6 @@ class Session:
     @property
     def is_mariadb(self) -> bool:
         return "mariadb" in str(self.wire.get_server_info()).lower()
-
-    def wait_from(self, since: float | None) -> None:
-        """A thread waits for the server, since then; None: no more."""
-        self._waiting_since = since
 
     def _cut_because(self) -> Error | None:
         return self.cut_because
@@ -159,9 +158,22 @@ class Session:
 
     # -- watched ------------------------------------------------------------------------------
 
-    def waiting(self) -> _Waiting:
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
         """Inside, a thread waits for the server."""
-        return _Waiting(self)
+        self._waiting_since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._waiting_since = None
+
+    def waited_for(self, ask: Callable[[], _T]) -> _T:
+        """What `ask` gives, for which a thread waits meanwhile: as `waiting`, which takes longer."""
+        self._waiting_since = time.monotonic()
+        try:
+            return ask()
+        finally:
+            self._waiting_since = None
 
     def look(self, now: float) -> None:
         """`Watched.look`."""
@@ -235,18 +247,3 @@ class Session:
                     f"the session's {name} could not be set: it is {given}",
                     hint="A proxy between here and the server may keep it from that: connect to the server",
                 )
-
-
-class _Waiting:
-    """While it is entered a thread waits for a session's server."""
-
-    __slots__ = ("_session",)
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def __enter__(self) -> None:
-        self._session.wait_from(time.monotonic())
-
-    def __exit__(self, *_: object) -> None:
-        self._session.wait_from(None)

@@ -183,18 +183,20 @@ class PostgresConnection:
     def _started_at_once(self, asked: _Asked) -> _Started | None:
         """Begins, and starts the statement in the same go if the session knows it, and it was quick.
 
-        Where the version is not as assumed and these are all its rows, they are kept: the tables are looked
-        at in the transaction that they are of.
+        Where nothing is written on the server the transaction ends in the same go, too. Else it stays: where
+        the version is not as assumed and these are all its rows, they are kept, and the tables are looked at
+        in the transaction that they are of.
         """
         if self._taken is not None or self._assumed is None:
             return None
-        self._begun(lambda session: self._begin_with(session, asked))
+        session = self._begun(lambda session: self._begin_with(session, asked))
         started = self._started
         if started is None:
             return None
+        was_still, session.is_still = session.is_still, self._assumed == self._version
         try:
             self._rows = self._next()
-            if self._assumed != self._version:
+            if not session.is_still:
                 self._rows += self._next()
         except psycopg.OperationalError:  # it was cancelled, or the connection is lost
             raise
@@ -205,7 +207,11 @@ class PostgresConnection:
                 return None
             self._check_assumed()  # where tables may be others, so may be what is wrong
             raise
+        if was_still and not session.is_still:
+            self._started = None  # its transaction is over, or will be
         self._check_assumed()
+        if was_still:
+            self._assumed = self._version  # if another transaction begins, for another statement
         return started
 
     def _forget(self) -> None:
@@ -216,9 +222,10 @@ class PostgresConnection:
 
     def _begin_with(self, session: Session, asked: _Asked) -> None:
         sql, params, wanted = asked
+        session.finish_ending()
         text, oids, values = bound(session, sql, params)
         prepared = session.known(text, oids)
-        if prepared is None or not prepared.is_quick or not session.was_used_lately:
+        if prepared is None or not prepared.is_quick or not session.may_be_sent_ahead:
             self._begin(session)
             return
         columns = self._columns(session, prepared, wanted)
@@ -226,7 +233,7 @@ class PostgresConnection:
             self._begin(session)
             return
         self._begin_reading(session, prepared)
-        self._version = session.begin_with(self._time_zone, prepared, values)
+        self._version = session.begin_with(self._time_zone, prepared, values, ends=session.is_still)
         self._started = _Started(asked, columns)
 
     def _prepare(self, session: Session, sql: str, params: Mapping[str, Any]) -> tuple[Prepared, Values]:

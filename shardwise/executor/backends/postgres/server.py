@@ -84,7 +84,7 @@ class Server:
         """The one that was used last."""
         with self._lock:
             for session in reversed(self._idle):
-                if session.settings == settings:
+                if session.settings is settings or session.settings == settings:
                     self._idle.remove(session)
                     return session
         return None

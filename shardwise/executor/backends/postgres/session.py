@@ -41,10 +41,13 @@ _PREPARED_MAX = 64
 _KEPT_MAX = 65_536
 """How long a statement may be to be kept: one with rows in it comes once."""
 _CHUNK_ROWS = 1024
+_HAS_CHUNKS = capabilities.has_stream_chunked()
+_HAS_PIPELINES = capabilities.has_pipeline()
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_ROLLBACK = "ROLLBACK"
 _VERSION = "SELECT pg_current_snapshot()::text"
 
 
@@ -83,7 +86,10 @@ class Session:
         self._selector = _Selector()
         self._selector.register(self.pgconn.socket, selectors.EVENT_READ)
         self._events = selectors.EVENT_READ
-        self._is_piped = False
+        self._piped = 0
+        """How many results follow those of the statement that runs in a pipeline."""
+        self.is_still = True
+        """Whether nothing was written on the server, when it was asked last, since it was before."""
         self._lock = threading.Lock()
         self._quiet = threading.Event()
         self._quiet.set()
@@ -103,25 +109,32 @@ class Session:
 
     def begin(self, time_zone: str) -> str:
         """Begins a read-only transaction of one snapshot; gives what is another once anything was written."""
-        self._finish_ending()
+        self.finish_ending()
         results = self.simple("; ".join(self._opening(time_zone)), timeout_s=self.settings.connect_timeout_s)
         return (results[-1].get_value(0, 0) or b"").decode()
 
-    def begin_with(self, time_zone: str, prepared: Prepared, values: Sequence[bytes | None]) -> str:
+    def begin_with(
+        self, time_zone: str, prepared: Prepared, values: Sequence[bytes | None], *, ends: bool
+    ) -> str:
         """`begin` and `start` in one: the server is sent all of it before it has answered any of it.
 
-        What it says of the transaction may come as late as the statement's first rows.
+        What it says of the transaction may come as late as the statement's first rows. With `ends` the
+        transaction ends after them.
         """
-        self._finish_ending()
         opening = [self.prepare(sql, ()) for sql in self._opening(time_zone)]
+        ending = [self.prepare(_ROLLBACK, ())] if ends else []
         self._ask()
+        send = self.pgconn.send_query_prepared
         self.pgconn.enter_pipeline_mode()
-        self._is_piped = True
+        self._piped = 1 + 2 * len(ending)
         for each in opening:
-            self.pgconn.send_query_prepared(each.name, ())
-        self.pgconn.send_query_prepared(prepared.name, values)
+            send(each.name, ())
+        send(prepared.name, values)
+        for each in ending:
+            send(each.name, ())
         self.pgconn.pipeline_sync()
-        self._wait(generators.send(self.pgconn))
+        if self.pgconn.flush():
+            self._wait(generators.send(self.pgconn))
         version = b""
         for _ in opening:
             while (result := self._next_result()) is not None:
@@ -153,7 +166,8 @@ class Session:
             self._wait(generators.send(self.pgconn))
             self._is_ending = True
 
-    def _finish_ending(self) -> None:
+    def finish_ending(self) -> None:
+        """Waits for what `end` has sent: the time zone, too, is the session's own only then."""
         if self._is_ending:
             self._is_ending = False
             end = time.monotonic() + self.settings.connect_timeout_s
@@ -249,7 +263,7 @@ class Session:
         self._wait(generators.send(self.pgconn))
 
     def _in_chunks(self) -> None:
-        if capabilities.has_stream_chunked():
+        if _HAS_CHUNKS:
             self.pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
         else:
             self.pgconn.set_single_row_mode()
@@ -342,9 +356,10 @@ class Session:
                 self.pgconn.finish()
 
     @property
-    def was_used_lately(self) -> bool:
-        """Whether the way to the server was open a moment ago: nothing on it forgets a connection so soon."""
-        return time.monotonic() - self.idle_since_s < _LATELY_S
+    def may_be_sent_ahead(self) -> bool:
+        """Whether what follows may be sent before an answer has shown that the server is there: the way to it
+        was open a moment ago, and nothing on it forgets a connection so soon."""
+        return _HAS_PIPELINES and time.monotonic() - self.idle_since_s < _LATELY_S
 
     @property
     def is_closed(self) -> bool:
@@ -448,10 +463,11 @@ class Session:
 
     def _ended(self) -> None:
         """No statement runs any more."""
-        if self._is_piped:
-            self._next_result()  # that of the whole pipeline
+        if self._piped:
+            for _ in range(self._piped):
+                self._next_result()
             self.pgconn.exit_pipeline_mode()
-            self._is_piped = False
+            self._piped = 0
         self._quiet.set()
 
     def _wait(self, gen: Generator[Any, Any, _T], timeout_s: float | None = None) -> _T:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import psycopg
-from psycopg import abc
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import Escaping
 
@@ -31,17 +30,15 @@ def bound(session: Session, sql: str, params: Mapping[str, Any]) -> Bound:
     text, given = numbered(sql, params, POSTGRES)
     if not given:
         return text, (), []
-    transformer = Transformer(session.con)
-    pairs = [_dumped(transformer, value) for value in given]
+    pairs = [_dumped(session, value) for value in given]
     return text, tuple([oid for oid, _ in pairs]), [value for _, value in pairs]
 
 
 def written(session: Session, sql: str, params: Mapping[str, Any]) -> str:
     """The statement with its values as literals."""
-    transformer = Transformer(session.con)
 
     def literal(value: Any) -> str:
-        oid, text = _dumped(transformer, value)
+        oid, text = _dumped(session, value)
         if text is None:
             return "NULL"
         quoted = Escaping(session.pgconn).escape_literal(text).decode()
@@ -50,12 +47,14 @@ def written(session: Session, sql: str, params: Mapping[str, Any]) -> str:
     return inlined(sql, params, POSTGRES, literal)
 
 
-def _dumped(transformer: abc.Transformer, value: Any) -> tuple[int, bytes | None]:
+def _dumped(session: Session, value: Any) -> tuple[int, bytes | None]:
     if value is None:
         return 0, None
     if type(value) is int:
         return _width(value), str(value).encode()
-    dumper = transformer.get_dumper(value, PyFormat.TEXT)
+    if type(value) is str and "\0" not in value:
+        return 0, value.encode()
+    dumper = Transformer(session.con).get_dumper(value, PyFormat.TEXT)
     text = dumper.dump(value)
     oid = dumper.oid if type(value) is not str else 0
     return oid, None if text is None else bytes(text)
