@@ -58,6 +58,7 @@ from shardwise.plan.nodes import (
 from shardwise.plan.tree import column_id, free_columns, plan_of, subplans
 from shardwise.planner.aggregates import is_order_sensitive
 from shardwise.planner.agreement import Disagreement, Known, agree
+from shardwise.planner.borders import Use, loses
 from shardwise.planner.determinism import window_depends_on_order
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.equivalence import (
@@ -73,7 +74,7 @@ from shardwise.planner.equivalence import (
     renames,
 )
 from shardwise.planner.functions import is_volatile, rejects_null
-from shardwise.planner.quotients import Use, has_quotient, is_stored, loses_digits
+from shardwise.planner.quotients import has_quotient, is_stored
 
 Shards = tuple[str, ...]
 Strength = Literal["full", "loose", "orphaned"]
@@ -210,9 +211,9 @@ class Analysis:
         """Whether the value would have fewer digits in the merge than on the shards."""
         return self._cuts_quotients and has_quotient(expr, self.types)
 
-    def loses_digits(self, node: Node, use: Use) -> bool:
-        """Whether a value of the node's would come to its use in the merge with fewer digits."""
-        return self._cuts_quotients and loses_digits(node, use, self.types)
+    def loses(self, node: Node, use: Use) -> bool:
+        """Whether a value of the node's would come otherwise to its use in the merge than it left a shard."""
+        return self._cuts_quotients and loses(node, use, self.types)
 
     def cte(self, name: str) -> Distribution:
         return self._ctes.get(name, MERGED)

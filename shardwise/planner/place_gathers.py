@@ -8,8 +8,8 @@
 
 Every largest tree whose rows are somewhere on the shards (`distribution`) becomes a fragment; what is above
 runs in the merge. Copies are read from one shard, the same for the whole statement. A tree that reads
-columns of an outer row cannot leave on its own: its parts do. So do those of one whose values would lose
-digits at the border (`quotients`).
+columns of an outer row cannot leave on its own: its parts do. So do those of one whose values would be
+others behind the border (`borders`).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from shardwise.plan.tree import (
     plans_in,
     walk,
 )
+from shardwise.planner.borders import Use, use_of_input
 from shardwise.planner.distribution import Analysis, Copied, Split
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import is_movable
-from shardwise.planner.quotients import Use, use_of_input
 
 
 def place_gathers(plan: Node, ctx: PlanContext) -> Node:
@@ -47,7 +47,7 @@ def place_gathers(plan: Node, ctx: PlanContext) -> Node:
 def _place(node: Node, use: Use, ctx: PlanContext, analysis: Analysis, names: Iterator[str]) -> Node:
     """`use` is what the merge does with the node's columns."""
     where = analysis.of(node)
-    alone = not free_columns(node) and not _reads_outside(node) and not analysis.loses_digits(node, use)
+    alone = not free_columns(node) and not _reads_outside(node) and not analysis.loses(node, use)
     if alone and isinstance(where, Split):
         return Gather(input=node, fragment=next(names), shards=where.shards)
     if alone and isinstance(where, Copied) and where.shards is not None and _reads_tables(node):

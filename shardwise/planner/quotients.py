@@ -11,7 +11,6 @@ DOUBLEs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 from sqlglot import exp
 
@@ -19,13 +18,11 @@ from shardwise.catalog.types import Family, type_family
 from shardwise.plan.nodes import (
     Aggregate,
     ColumnId,
-    Cte,
     Distinct,
     Fence,
     Filter,
     Gather,
     Item,
-    Join,
     Keep,
     Limit,
     Node,
@@ -37,13 +34,6 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.tree import bare, column_id, plans_in, walk
 
-Use = Literal["shown", "derived", "computed"]
-"""What the node above does with a column.
-
-Shown: it goes into the answer, or is sorted, grouped or deduplicated by; all of it by the digits shown.
-Derived: it is a derived table's, which a server stores or computes on as it goes.
-Computed: it is the value of a subquery, or an arm's of a set operation whose type has digits of its own.
-"""
 _STORED = (Aggregate, Distinct, Limit, SetOp, Window)
 """Whose rows a server stores before anything else is done with them."""
 _KEEPS = (exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Sum, exp.Avg, exp.Min, exp.Max)
@@ -64,20 +54,6 @@ def gives_quotients(plan: Node, types: Mapping[ColumnId, Output]) -> bool:
     return False
 
 
-def use_of_input(node: Node, use: Use) -> Use:
-    """What a node does with the columns of its inputs, if this is done with its own."""
-    if isinstance(node, Sort | Limit | Distinct | Keep | Fence):
-        return use
-    return "derived" if isinstance(node, Project | Filter | Join | Aggregate | Window | Cte) else "computed"
-
-
-def loses_digits(plan: Node, use: Use, types: Mapping[ColumnId, Output]) -> bool:
-    """Whether a column would come to its use with fewer digits, if the plan were a statement of its own."""
-    if use == "shown":
-        return False
-    return gives_quotients(plan, types) if use == "computed" else _shows_more(plan, types)
-
-
 def is_stored(plan: Node) -> bool:
     """Whether one server, too, stores a derived table with this below its select list."""
     while isinstance(plan, Filter | Sort | Keep | Fence):
@@ -85,19 +61,22 @@ def is_stored(plan: Node) -> bool:
     return isinstance(plan, _STORED)
 
 
-def _shows_more(plan: Node, types: Mapping[ColumnId, Output]) -> bool:
-    """Whether a derived table's column has more digits than its type. (Of an Aggregate, its own block's.)"""
+def computes_on_more(plan: Node, types: Mapping[ColumnId, Output]) -> bool:
+    """Whether a derived table gives what reads it a quotient with all its digits.
+
+    It does unless a server stores it. (An Aggregate without a select list is of the block that reads it.)
+    """
     if isinstance(plan, Project):
         if is_stored(plan.input):
             return False
-        return _computes_quotient(plan.items, types) or _shows_more(plan.input, types)
+        return _computes_quotient(plan.items, types) or computes_on_more(plan.input, types)
     if isinstance(plan, Aggregate):
         return _computes_quotient(plan.calls, types)
     if isinstance(plan, Window):
-        return _computes_quotient(plan.items, types) or _shows_more(plan.input, types)
+        return _computes_quotient(plan.items, types) or computes_on_more(plan.input, types)
     if isinstance(plan, Distinct | Limit | SetOp | Gather):
         return False
-    return any(_shows_more(below, types) for below in plan.inputs)
+    return any(computes_on_more(below, types) for below in plan.inputs)
 
 
 def _computes_quotient(items: Iterable[Item], types: Mapping[ColumnId, Output]) -> bool:

@@ -21,6 +21,8 @@ NUMBERS = frozenset(["id", "k", "price", "qty", "flag", "big", "t_id", "v", "w",
 LITERALS = ("1", "2", "3", "5", "-7", "2.5", "NULL", "0", "7", "10", "1e3", "''", "'ann'", "'7'", "'5x'")
 TEXTS = ("'ann'", "'ANN '", "'5'", "'05'", "'bob'", "'ea'", "'strasse'")
 PATTERNS = ("'a%'", "'A__'", "'%5'", "'b_b'")
+ALIASES = ("d", "k", "x", "name", "v", "w", "t", "n", "id", "z")
+"""Names that a table's alias and a column may have both."""
 Scope = list[tuple[str, str]]
 
 
@@ -30,6 +32,8 @@ class Statements:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.made = 0
+        self.aliases = list(ALIASES)
+        self.random.shuffle(self.aliases)
 
     def pick(self, *choices: str) -> str:
         return self.random.choice(choices)
@@ -37,6 +41,9 @@ class Statements:
     def name(self, prefix: str) -> str:
         self.made += 1
         return f"{prefix}{self.made}"
+
+    def alias(self, prefix: str) -> str:
+        return self.aliases.pop() if self.aliases and self.random.random() < 0.2 else self.name(prefix)
 
     def column(self, scope: Scope, *, number: bool | None = None) -> str:
         found = [c for c in scope if number is None or (c[1] in NUMBERS) is number]
@@ -76,8 +83,33 @@ class Statements:
                 f"upper({self.column(scope)})",
                 f"CAST({self.column(scope)} AS {self.pick('CHAR', 'SIGNED', 'DECIMAL(12,2)', 'CHAR(2)')})",
                 f"({a})",
+                self._scalar(scope, depth),
             )
         )
+
+    def _scalar(self, scope: Scope, depth: int) -> str:
+        """The value of a subquery of one row; no quotient: a cached one has fewer digits than the first."""
+        table, inner = self._few(depth)
+        of, where = self.column(inner), self.condition(inner, 0)
+        if self.random.random() < 0.6:
+            where = f"{self._key(inner)} {self.pick('=', '=', '<')} {self._key(scope)} AND {where}"
+        return f"(SELECT {self.pick('min', 'max', 'count')}({of}) FROM {table} WHERE {where})"
+
+    def _few(self, depth: int) -> tuple[str, Scope]:
+        """A table, or a derived one of its groups."""
+        table, alias = self.pick(*COLUMNS), self.alias("s")
+        columns = COLUMNS[table].split()
+        if depth <= 0 or self.random.random() < 0.5:
+            return f"{table} AS {alias}", [(alias, column) for column in columns]
+        own = [(table, column) for column in columns]
+        key, of = self.column(own, number=True), self.column(own)
+        query = self.pick(
+            f"SELECT {key} AS id, {self.pick('min', 'max', 'count')}({of}) AS v FROM {table} GROUP BY {key}",
+            f"SELECT DISTINCT {key} AS id, {of} AS v FROM {table}",
+            f"SELECT {key} AS id, {self.value(own, 0)} AS v FROM {table} WHERE {self.condition(own, 0)}",
+            f"SELECT {key} AS id, {of} AS v FROM {table} UNION ALL SELECT n, n FROM r",
+        )
+        return f"({query}) AS {alias}", [(alias, "id"), (alias, "v")]
 
     def condition(self, scope: Scope, depth: int = 2) -> str:
         column, number = self.column(scope), self.column(scope, number=True)
@@ -101,17 +133,17 @@ class Statements:
         return self.pick(f"{a} AND {b}", f"({a} OR {b})", f"NOT ({a})", f"({a} XOR {b})", f"(({a}) IS TRUE)")
 
     def _subquery(self, scope: Scope, depth: int) -> str:
-        table, alias = self.pick(*COLUMNS), self.name("s")
-        inner = [(alias, column) for column in COLUMNS[table].split()]
+        table, inner = self._few(depth)
         of, outer, where = self.column(inner), self.column(scope), self.condition(inner, 0)
         return self.pick(
-            f"{outer} {self.pick('IN', 'NOT IN')} (SELECT {of} FROM {table} {alias} WHERE {where})",
-            f"{outer} < (SELECT {self.pick('min', 'max', 'count', 'avg')}({of}) FROM {table} {alias})",
-            f"{self.pick('', 'NOT ')}EXISTS (SELECT 1 FROM {table} {alias} WHERE {of} = {outer} AND {where})",
+            f"{outer} {self.pick('IN', 'NOT IN')} (SELECT {of} FROM {table} WHERE {where})",
+            f"{outer} < (SELECT {self.pick('min', 'max', 'count', 'avg')}({of}) FROM {table})",
+            f"{self.pick('', 'NOT ')}EXISTS (SELECT 1 FROM {table} WHERE {of} = {outer} AND {where})",
+            f"{outer} {self.pick('=', '<', '>')} {self._scalar(scope, depth)}",
         )
 
     def source(self, depth: int) -> tuple[str, Scope]:
-        alias = self.name("a")
+        alias = self.alias("a")
         if depth > 0 and self.random.random() < 0.2:
             query, names = self.block(depth - 1, named=True)
             return f"({query}) {alias}", [(alias, name) for name in names]
@@ -160,6 +192,8 @@ class Statements:
                 tail += " WITH ROLLUP"
             elif self.random.random() < 0.3:
                 tail += f" HAVING {self.aggregate(scope)} > {self.pick('1', '2', '0')}"
+        elif kind == "distinct":  # of constants MariaDB 10.11 gives one row whatever OFFSET says
+            items[0] = self.column(scope)
         elif kind == "window":
             over = f"OVER (PARTITION BY {self.column(scope)}"
             items = [self.column(scope), f"count(*) {over})", f"rank() {over} ORDER BY {self.column(scope)})"]
@@ -170,8 +204,19 @@ class Statements:
         distinct = "DISTINCT " if kind == "distinct" else ""
         return f"SELECT {distinct}{', '.join(shown)} FROM {tables}{where}{tail}", names
 
+    def shared(self) -> tuple[str, list[str]]:
+        """A WITH item that is read once, or twice."""
+        query, names = self.block(0, named=True)
+        one, other = self.alias("a"), self.alias("a")
+        shown = ", ".join(f"{one}.{name}" for name in names)
+        text = f"WITH shared AS ({query}) SELECT {shown} FROM shared AS {one}"
+        if self.random.random() < 0.5:
+            join = self.pick("JOIN", "LEFT JOIN")
+            text += f" {join} shared AS {other} ON {one}.{names[0]} = {other}.{names[-1]}"
+        return text, names
+
     def statement(self) -> str:
-        text, names = self.block(1, named=False)
+        text, names = self.shared() if self.random.random() < 0.1 else self.block(1, named=False)
         has_rollup = "WITH ROLLUP" in text
         if self.random.random() < 0.12 and not has_rollup:
             tables, scope = self.tables(0)

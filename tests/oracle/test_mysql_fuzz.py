@@ -56,7 +56,7 @@ def _comparable(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _plain(text: str) -> str:
-    parts = unicodedata.normalize("NFD", text.replace("ß", "s"))
+    parts = unicodedata.normalize("NFD", text.replace("ss", "s").replace("ß", "s"))
     return "".join(c for c in parts if not unicodedata.combining(c)).casefold().rstrip(" ")
 
 

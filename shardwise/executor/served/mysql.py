@@ -219,6 +219,7 @@ class MySQL:
                     f'the column "{column.name}" of type {column.type} cannot be moved to the merge',
                     hint=f"Write ST_AsText({column.name}) in its place",
                 )
+        batches = [_with_nulls_of(self.schema(columns), batch) for batch in batches]
         if any(_read(column.type).name == "BIT" for column in columns):
             return self._with_bits(name, columns, batches)
         widths = _widths(columns, batches)
@@ -351,6 +352,15 @@ _ARROW: Final = {
 
 
 # ------------------------------------------------------------------ how columns are shipped
+
+
+def _with_nulls_of(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A column of nothing but NULL is text, or bytes where its server has sorted it."""
+    for at, field in enumerate(schema):
+        cells = batch.column(at)
+        if cells.type != field.type and cells.null_count == len(cells):
+            batch = batch.set_column(at, field, pa.nulls(len(cells), field.type))
+    return batch
 
 
 @lru_cache(maxsize=4096)

@@ -125,15 +125,16 @@ class Scope:
                     if found is not None:
                         return _field(found, parts[used + 1 :])
         found = self._unqualified(parts[0], column)
-        if found is None or self._is_without_fields(found):
-            return None
+        type_ = self._type_of(found)
+        if found is None or (type_ is not None and type_family(type_, "duckdb") not in _WITH_FIELDS):
+            return None  # `b.x` is not a field of the column `b`, but a column of a table `b` outside
+        if type_ is None and self.outer is not None and self.outer.has_column(column):
+            raise Unmodelled(f"{'.'.join(parts)}, a field of a column here or a column of a table outside")
         return _field(found, parts[1:])
 
-    def _is_without_fields(self, expr: exp.Expr) -> bool:
-        """Then `b.x` is not a field of the column `b`, but a column of a table `b` outside."""
-        id = column_id(expr)
-        type_ = next((o.type for o in self.item.node.outputs if o.id == id), None)
-        return type_ is not None and type_family(type_, "duckdb") not in _WITH_FIELDS
+    def _type_of(self, expr: exp.Expr | None) -> str | None:
+        id = column_id(expr) if expr is not None else None
+        return next((o.type for o in self.item.node.outputs if o.id == id), None)
 
     def _unqualified(self, name: str, column: exp.Column) -> exp.Expr | None:
         lowered = name.lower()

@@ -352,6 +352,26 @@ SELECT w.x, (SELECT max(d.q * d.q) FROM (SELECT n, n * 7 AS q FROM r) d WHERE d.
 SELECT w.x FROM w WHERE EXISTS (SELECT max(v) FROM u WHERE u.id = w.x HAVING max(v) > 1) ORDER BY 1
 SELECT w.x, (SELECT count(e.id) FROM t LEFT JOIN u e ON e.v = w.x AND e.t_id = t.id) AS n FROM w ORDER BY 1
 SELECT t.id, (SELECT count(*) FROM u JOIN r ON r.n = u.v AND u.t_id = t.id) AS n FROM t ORDER BY 1
+SELECT w.x, (SELECT count(e.id) FROM t JOIN u e ON e.t_id = t.id AND e.v = w.x) AS n FROM w ORDER BY 1
+SELECT v.x FROM w v WHERE EXISTS (SELECT 1 FROM (SELECT t.k + 1 AS v, id FROM t) s WHERE s.v = v.x) ORDER BY 1
+-- a NULL has no type, and a text that no column gives has a collation that gives way
+SELECT count(*) FROM t UNION ALL SELECT NULL FROM t ORDER BY 1
+SELECT id FROM t UNION ALL SELECT if(n > 1, NULL, NULL) FROM r ORDER BY 1
+SELECT id FROM t UNION ALL SELECT CASE WHEN n > 1 THEN NULL END FROM r ORDER BY 1
+SELECT id FROM t UNION ALL SELECT coalesce(NULL, NULL) FROM r ORDER BY 1
+SELECT id FROM t UNION ALL SELECT (SELECT NULL) FROM r ORDER BY 1
+SELECT d FROM t UNION SELECT NULL FROM u ORDER BY 1
+SELECT coalesce(d.x, 5) AS c FROM (SELECT NULL AS x, id FROM t) d JOIN w ON d.id = w.x ORDER BY 1
+SELECT DISTINCT NULL, v FROM u ORDER BY 2
+SELECT id, NULL FROM u ORDER BY 1 LIMIT 3
+SELECT if(id > 3, NULL, NULL) AS n, id FROM t ORDER BY 1, 2 LIMIT 2
+SELECT acc FROM t UNION SELECT 'ANN' FROM r ORDER BY 1
+SELECT acc FROM t UNION SELECT concat('A', 'NN') FROM r ORDER BY 1
+SELECT x.a, count(*) FROM (SELECT 'ann' AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.acc = x.a GROUP BY x.a
+SELECT count(*) FROM (SELECT concat('A', 'NN') AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.acc = x.a
+SELECT count(*) FROM (SELECT upper(id) AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.acc = x.a
+SELECT count(*) FROM (SELECT 'ANN' AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.bin = x.a
+SELECT x.a + 0 AS n, concat(x.h) AS c FROM (SELECT X'41' AS h, '1e2' AS a, id FROM t) x JOIN w ON w.x = x.id ORDER BY 1
 -- DUAL
 SELECT 1 FROM DUAL
 SELECT 'x' AS x FROM dual WHERE 1 = 1 UNION SELECT name FROM t WHERE id = (SELECT 4 FROM DUAL) ORDER BY x
