@@ -67,8 +67,7 @@ class Connection:
 
     def reading(self, sql: str, params: object) -> Reading:
         """The text as the planner reads it, of the connection's paramstyle."""
-        is_postgres = self.cluster.declared.dialect == "postgres"
-        return Reading(self.paramstyle, sql, params, has_operators=is_postgres)
+        return Reading(self.paramstyle, sql, params, dialect=self.cluster.declared.dialect)
 
     def cursor(self) -> Cursor:
         """A new cursor."""

@@ -20,13 +20,31 @@ from shardwise.errors import Error, Position, ProgrammingError, Reason
 
 ParamStyle = Literal["qmark", "named", "format", "pyformat"]
 
-_TOKENS = re.compile(
-    r"""(?P<quoted>'(?:[^'\\]|''|\\.)*' | "(?:[^"\\]|""|\\.)*" | `[^`]*` | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$)
-    | (?P<comment>--[^\n]* | /\*.*?\*/)
-    | (?P<mark>%(?:\((?P<name>\w+)\))?(?P<kind>.|\Z))
-    | (?P<qmark>\?)""",
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
+_BACKSLASHES = r"""'(?:[^'\\]|''|\\.)*'"""
+_STANDARD = r"""'(?:[^']|'')*' | "(?:[^"]|"")*" """
+_DOLLARS = r"""(?<![\w$])\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
+_NESTED = r"""--[^\n]* | /\*(?:/\*.*?\*/|.)*?\*/"""
+_PLAIN = r"""--[^\n]* | /\*.*?\*/"""
+_READ = {
+    # What is quoted, and what a comment, as each dialect reads it: a backslash ends no text but MySQL's.
+    "mysql": (
+        rf"""{_BACKSLASHES} | "(?:[^"\\]|""|\\.)*" | `[^`]*`""",
+        r"""(?:\#|--(?=\s|\Z))[^\n]* | /\*.*?\*/""",
+    ),
+    "postgres": (rf"""(?<!\w)E{_BACKSLASHES} | {_STANDARD} | {_DOLLARS}""", _NESTED),
+    "duckdb": (rf"""(?<!\w)E{_BACKSLASHES} | {_STANDARD} | {_DOLLARS}""", _NESTED),
+    "sqlite": (rf"""{_STANDARD} | `[^`]*` | \[[^\]]*\]""", _PLAIN),
+}
+
+
+@lru_cache
+def _tokens(dialect: str) -> re.Pattern[str]:
+    quoted, comment = _READ[dialect]
+    return re.compile(
+        rf"""(?P<quoted>{quoted}) | (?P<comment>{comment})
+        | (?P<mark>%(?:\((?P<name>\w+)\))?(?P<kind>.|\Z)) | (?P<qmark>\?)""",
+        re.VERBOSE | re.DOTALL | re.IGNORECASE,
+    )
 
 
 def checked(style: str) -> ParamStyle:
@@ -50,16 +68,16 @@ class _Change(NamedTuple):
 class Reading:
     """The text with `?` or `:name` for parameters; positions of errors inside are those of `sql`.
 
-    `has_operators`: a `?` is an operator of the query dialect, as PostgreSQL's of jsonb.
+    What is text and what a comment is the query dialect's matter. In PostgreSQL's a `?` is an operator.
     """
 
     __slots__ = ("_read", "_sql")
 
-    def __init__(self, style: ParamStyle, sql: str, params: object, *, has_operators: bool = False) -> None:
+    def __init__(self, style: ParamStyle, sql: str, params: object, *, dialect: str) -> None:
         self._sql = sql
         self._read: Translated | None = None
         if params is not None and style not in ("qmark", "named"):
-            self._read = translated(sql, has_operators=has_operators)
+            self._read = translated(sql, dialect)
 
     def __enter__(self) -> str:
         return self._sql if self._read is None else self._read.sql
@@ -93,12 +111,12 @@ class Translated:
 
 
 @lru_cache(maxsize=256)
-def translated(sql: str, *, has_operators: bool = False) -> Translated:
+def translated(sql: str, dialect: str) -> Translated:
     """The text as one of style qmark (or named). Raises ProgrammingError for other `%`."""
     parts: list[str] = []
     changes: list[_Change] = []
     old = length = 0
-    for start, end, new in _replacements(sql, has_operators=has_operators):
+    for start, end, new in _replacements(sql, dialect):
         parts += (sql[old:start], new)
         length += start - old + len(new)
         old = end
@@ -108,12 +126,12 @@ def translated(sql: str, *, has_operators: bool = False) -> Translated:
     return Translated("".join(parts), sql, tuple(changes))
 
 
-def _replacements(sql: str, *, has_operators: bool) -> Iterator[tuple[int, int, str]]:
-    for found in _TOKENS.finditer(sql):
+def _replacements(sql: str, dialect: str) -> Iterator[tuple[int, int, str]]:
+    for found in _tokens(dialect).finditer(sql):
         start, end = found.span()
         if found["quoted"] is not None or found["comment"] is not None:
             yield from _inside(sql, start, end, is_comment=found["comment"] is not None)
-        elif found["qmark"] is not None and not has_operators:
+        elif found["qmark"] is not None and dialect != "postgres":
             raise _wrong(sql, start, "? is no parameter in this paramstyle", "Write %s")
         elif found["mark"] is not None:
             yield start, end, _mark(sql, found)

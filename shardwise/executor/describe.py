@@ -296,8 +296,9 @@ class _Empty:
         self._schemas = catalog.schemas()
         self._missing: dict[str, list[Table | View]] = {}
         for relation in catalog.tables():
-            word = _WORD.findall(relation.name.casefold())
-            self._missing.setdefault(word[0] if word else "", []).append(relation)
+            # Folded after it was taken apart, as a text's words are: "İ" folds to a letter and a mark.
+            words = [word.casefold() for word in _WORD.findall(relation.name)]
+            self._missing.setdefault(words[0] if words else "", []).append(relation)
 
     def add_all(self) -> None:
         """Makes all relations; raises for a table whose columns are not known."""

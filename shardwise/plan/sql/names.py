@@ -48,8 +48,8 @@ class Names:
         self._taken = {name.casefold() for name in taken}
 
     def new(self, wanted: str) -> str:
-        """`wanted`, or with the first number that makes it new."""
-        wanted = wanted or "_"
+        """`wanted`, or with the first number that makes it new; without a NUL, at which Arrow ends a name."""
+        wanted = wanted.replace("\0", "") or "_"
         name, number = wanted, 0
         while name.casefold() in self._taken:
             number += 1

@@ -126,8 +126,9 @@ def _to_double(constant: Typed, type_: Type, use: Use) -> Canonical | Uncertain:
 
 
 def _to_text(constant: Typed, type_: Type, use: Use) -> Canonical | Uncertain:
+    """Without a NUL, which is no part of a text to PostgreSQL, and the end of one to much of SQLite."""
     is_text = constant.kind in (Kind.STRING, Kind.TEXT) and isinstance(constant.value, str)
-    return str(constant.value) if is_text else UNCERTAIN
+    return str(constant.value) if is_text and "\0" not in str(constant.value) else UNCERTAIN
 
 
 def _to_day(constant: Typed, type_: Type, use: Use) -> Canonical | Uncertain:

@@ -95,6 +95,8 @@ _AFTER_JOIN: Final = frozenset(
 _GAP: Final = re.compile(
     r"(?:\s+|/\*(?![!M]).*?\*/|#[^\n]*(?:\n|\Z)|--(?=\s|\Z)[^\n]*(?:\n|\Z)|;)*", re.DOTALL
 )
+_NO_NAME: Final = re.compile("[\0\U00010000-\U0010ffff]")
+"""What no name of MySQL's holds: a name is of three bytes a character."""
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 
 
@@ -559,7 +561,7 @@ def _name_item(found: list[Token], begin: int, sql: str, *, is_outermost: bool) 
         name = bare[0].text.lstrip()
     else:
         name = sql[item[0].start : item[-1].end + 1].strip()
-    if not name or name != name.rstrip() or len(name) > 256:
+    if not name or name != name.rstrip() or len(name) > 256 or _NO_NAME.search(name):
         return  # no alias may be such; the engine names it
     last = item[-1]
     found += [_token(TokenType.ALIAS, "AS", last), _token(TokenType.IDENTIFIER, name, last)]

@@ -24,7 +24,29 @@ from tests.integration import tiny
     ],
 )  # fmt: skip
 def test_translated(given: str, wanted: str) -> None:
-    assert translated(given).sql == wanted
+    assert translated(given, "mysql").sql == wanted
+
+
+@pytest.mark.parametrize(
+    ("dialect", "given", "wanted"),
+    [
+        # A backslash ends no text but MySQL's, or one that says so.
+        ("duckdb", "SELECT '\\', %s, '%%'", "SELECT '\\', ?, '%'"),
+        ("sqlite", "SELECT '\\', %s, '%%'", "SELECT '\\', ?, '%'"),
+        ("postgres", "SELECT '\\', %s, E'\\'%%', %s", "SELECT '\\', ?, E'\\'%', ?"),
+        ("mysql", "SELECT '\\'%%', %s", "SELECT '\\'%', ?"),
+        # A comment may hold a quote.
+        ("mysql", "SELECT %s # it's\n, %s -- it's\n", "SELECT ? # it's\n, ? -- it's\n"),
+        ("mysql", "SELECT 5--%s", "SELECT 5--?"),
+        ("postgres", "SELECT %s # %s /* it's /* %s */ %s */, %s", "SELECT ? # ? /* it's /* %s */ %s */, ?"),
+        # What is quoted otherwise.
+        ("postgres", "SELECT $a$ ' %% $a$, %s", "SELECT $a$ ' % $a$, ?"),
+        ("mysql", "SELECT `a'b`, %s", "SELECT `a'b`, ?"),
+        ("sqlite", "SELECT [a'b], `a'b`, %s", "SELECT [a'b], `a'b`, ?"),
+    ],
+)
+def test_texts_and_comments_as_the_dialect_reads_them(dialect: str, given: str, wanted: str) -> None:
+    assert translated(given, dialect).sql == wanted
 
 
 @pytest.mark.parametrize(
@@ -40,7 +62,7 @@ def test_translated(given: str, wanted: str) -> None:
 )
 def test_what_is_no_parameter(given: str, column: int) -> None:
     with pytest.raises(shardwise.ProgrammingError) as caught:
-        translated(given)
+        translated(given, "duckdb")
     assert caught.value.position is not None
     assert caught.value.position[:2] == (1, column)
     assert caught.value.reason is shardwise.Reason.PARAMETERS

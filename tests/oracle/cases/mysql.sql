@@ -375,3 +375,8 @@ SELECT x.a + 0 AS n, concat(x.h) AS c FROM (SELECT X'41' AS h, '1e2' AS a, id FR
 -- DUAL
 SELECT 1 FROM DUAL
 SELECT 'x' AS x FROM dual WHERE 1 = 1 UNION SELECT name FROM t WHERE id = (SELECT 4 FROM DUAL) ORDER BY x
+-- Names that the server gives, of what it has no room for in a name
+SELECT '😀' FROM t WHERE id = 3
+SELECT id, '😀', 'a\0b' FROM t WHERE id < 3 ORDER BY id
+SELECT max(concat(name, '😀')), count(*) FROM t
+SELECT concat('😀', k) FROM t GROUP BY 1 ORDER BY 1 LIMIT 3
