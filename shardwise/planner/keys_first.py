@@ -46,11 +46,12 @@ from shardwise.plan.tree import (
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.distribution import Analysis, At, Distribution, Merged, Split
 from shardwise.planner.equivalence import equalities
+from shardwise.planner.firsts import Early
 from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import gives_quotients
 
-_SELECTIVE = 2
+SELECTIVE = 2
 _UNKNOWN = "keys of the other side"
 _HERE = 3
 _INTEGERS = frozenset({"TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"})
@@ -76,7 +77,7 @@ def _narrowed(node: Join, ctx: PlanContext, analysis: Analysis) -> Join:
         return node
     left, right = analysis.of(node.left), analysis.of(node.right)
     asked_left, asked_right = _asked(node.left, left), _asked(node.right, right)
-    if min(asked_left, asked_right) < 0 or max(asked_left, asked_right) < _SELECTIVE:
+    if min(asked_left, asked_right) < 0 or max(asked_left, asked_right) < SELECTIVE:
         return node
     if asked_left > asked_right and node.kind in ("inner", "left", "semi", "anti"):
         few, many, where = node.left, node.right, right
@@ -84,25 +85,23 @@ def _narrowed(node: Join, ctx: PlanContext, analysis: Analysis) -> Join:
         few, many, where = node.right, node.left, left
     else:
         return node
-    if not isinstance(where, Split) or where.is_one or not _is_repeatable(few) or free_columns(many):
+    if not isinstance(where, Split) or where.is_one or not is_repeatable(few) or free_columns(many):
         return node
-    if _waits(few, ctx):
+    if waits(few, ctx):
         return node  # it will be asked again when what runs before it is known
     pair = _keys(node, few, many, ctx)
     if pair is None:
         return node
-    if analysis.are_foreign(where.shards) and not analysis.allows(
-        _asked_of_keys(many, pair[1]), where.shards
-    ):
+    if analysis.are_foreign(where.shards) and not analysis.allows(asked_of_keys(many, pair[1]), where.shards):
         return node
-    condition = _condition(few, *pair, ctx)
+    condition = condition_of(few, *pair, ctx)
     if condition is None:
         return node
     side = Filter(input=many, conjuncts=(condition,))
     return node.but(left=side) if many is node.left else node.but(right=side)
 
 
-def _asked_of_keys(many: Node, key: ColumnId) -> Node:
+def asked_of_keys(many: Node, key: ColumnId) -> Node:
     """The side as it would be narrowed, by keys that are not known yet."""
     return Filter(input=many, conjuncts=(_in_keys(key, _UNKNOWN),))
 
@@ -117,12 +116,12 @@ def _is_here(side: Node) -> bool:
     return any(isinstance(n, Local) for n in leaves) and all(isinstance(n, Local | Values) for n in leaves)
 
 
-def _is_repeatable(side: Node) -> bool:
+def is_repeatable(side: Node) -> bool:
     alone = not free_columns(side) and not names_read(side)
     return alone and any(isinstance(n, Scan | Local) for n in walk(side)) and is_deterministic(side)
 
 
-def _waits(side: Node, ctx: PlanContext) -> bool:
+def waits(side: Node, ctx: PlanContext) -> bool:
     unknown = {early.name for early in ctx.firsts.found} - ctx.firsts.bound.keys()
     read = (p.name for n in walk(side) for e in n.expressions for p in e.find_all(exp.Placeholder))
     return not unknown.isdisjoint(read)
@@ -139,15 +138,15 @@ def _asked(side: Node, where: Distribution) -> int:
     if isinstance(where, Merged | At):
         return -1
     tests = (c for n in walk(side) if isinstance(n, Filter) for c in n.conjuncts if not is_constant(c))
-    return max(map(_strength, tests), default=0)
+    return max(map(strength, tests), default=0)
 
 
-def _strength(test: exp.Expr) -> int:
+def strength(test: exp.Expr) -> int:
     if test.find(exp.Subquery) is not None:
         return 0
     arms = disjuncts(test)
     if len(arms) > 1:
-        return min(max(map(_strength, conjuncts(arm))) for arm in arms)
+        return min(max(map(strength, conjuncts(arm))) for arm in arms)
     return 2 if isinstance(bare(test), exp.EQ | exp.In | exp.Like) else 1
 
 
@@ -157,18 +156,21 @@ def _keys(node: Join, few: Node, many: Node, ctx: PlanContext) -> tuple[ColumnId
         return None
     for one, other in equalities(node.on, ctx.types):
         mine, theirs = (one, other) if one in few.output_ids else (other, one)
-        types = {ctx.types[mine].type, ctx.types[theirs].type}
-        alike = len(types) == 1 or all(t is not None and t.upper() in _INTEGERS for t in types)
-        if mine in few.output_ids and theirs in many.output_ids and alike:
+        if mine in few.output_ids and theirs in many.output_ids and are_declared_alike(mine, theirs, ctx):
             return mine, theirs
     return None
 
 
-def _condition(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp.Expr | None:
+def are_declared_alike(one: ColumnId, other: ColumnId, ctx: PlanContext) -> bool:
+    types = {ctx.types[one].type, ctx.types[other].type}
+    return len(types) == 1 or all(t is not None and t.upper() in _INTEGERS for t in types)
+
+
+def condition_of(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp.Expr | None:
     """`theirs` IN the keys; None if there are too many, or they do not travel."""
     rel = f"keys of {mine.rel}.{mine.name} for {theirs.rel}.{theirs.name}"
     plan = Distinct(input=Project(input=few, rel=rel, items=(Item("key", column(mine)),)))
-    early = ctx.firsts.add("keys", plan)
+    early = _same_keys(plan, ctx) or ctx.firsts.add("keys", plan)
     bound = ctx.firsts.bound.get(early.name)
     if bound is None:
         return _in_keys(theirs, early.name)
@@ -179,3 +181,17 @@ def _condition(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) ->
         return exp.false()
     parameter = ctx.parameters.bind_value(early.name, keys)
     return ctx.early.is_among(column(theirs), parameter, bound.types[0])
+
+
+def _same_keys(plan: Distinct, ctx: PlanContext) -> Early | None:
+    """The keys, if they are asked for already."""
+    return next(
+        (early for early in ctx.firsts.found if early.use == "keys" and _is_same(early.plan, plan)), None
+    )
+
+
+def _is_same(one: Node, other: Node) -> bool:
+    """Whether both compute the same of the very same rows."""
+    (mine,), (theirs,) = one.inputs, other.inputs
+    same = isinstance(mine, Project) and isinstance(theirs, Project) and mine.items == theirs.items
+    return same and mine.inputs[0] is theirs.inputs[0]

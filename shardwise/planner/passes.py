@@ -16,6 +16,7 @@ from shardwise.planner.drop_fences import drop_fences
 from shardwise.planner.join_aggregates import join_aggregates
 from shardwise.planner.keys_first import keys_first
 from shardwise.planner.narrow_columns import narrow_columns
+from shardwise.planner.narrow_groups import narrow_groups
 from shardwise.planner.note_reasons import note_reasons
 from shardwise.planner.order_joins import order_joins
 from shardwise.planner.pass_context import PlanContext
@@ -37,6 +38,7 @@ PASSES: tuple[Pass, ...] = (
     join_aggregates,
     order_joins,
     keys_first,
+    narrow_groups,
     place_gathers,
     split_aggregates,
     push_distinct,

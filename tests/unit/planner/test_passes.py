@@ -54,6 +54,7 @@ SELECT * FROM r LEFT JOIN a ON a.v = r.c
 WITH t AS (SELECT k, random() z FROM a) SELECT count(*) FROM t JOIN t u USING (k)
 SELECT k, median(v) FROM d GROUP BY k
 SELECT k FROM a WHERE v < (SELECT max(d.v) FROM d WHERE d.k = a.k)
+SELECT a.k FROM a JOIN (SELECT k, count(*) AS n FROM d GROUP BY k) g ON g.k = a.v WHERE a.s = 'n'
 """
 CASES = STATEMENTS.strip().splitlines()
 
