@@ -30,7 +30,7 @@ class Column:
 
 class Spelling(StrEnum):
     """How the texts of an EXACT column are spelled: those that its collation takes as equal are one text, in
-    every EXACT column of a sharding, and none ends with a blank.
+    all columns of that collation and spelling, and none ends with a blank.
 
     In LOWER and UPPER all are ASCII that prints, in that letter case: so is then what a constant may equal,
     however it is spelled. AS_IT_IS also promises that constants are spelled as the rows are.

@@ -1,7 +1,7 @@
 """Are text keys spelled in one way: those that are EXACT, as they promise, and others, so that they could be?
 
 Which texts a collation takes as equal its own server says, by its sort keys: what is looked at is put
-together over shards, and over the tables of a sharding, whose EXACT columns are spelled alike.
+together over shards, and over all columns of one collation and spelling, for these are joined where they are.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Spellings:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._known: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
+        self._known: dict[tuple[Spelling, str], dict[str, tuple[str, str]]] = {}
         self._evidence: dict[tuple[str, str], SpellingEvidence] = {}
 
     def look(
@@ -138,9 +138,7 @@ class Spellings:
                 expected=f"{spelling}: {_FORMS[spelling]}",
                 found=f"{len(wrong):,} of {len(texts):,} values otherwise, such as {wrong[0]!r}",
             )
-        sharding = self._catalog.sharding_of(table)
-        group = sharding.name if sharding is not None else table.full_name
-        known = self._known.setdefault((group, (column.collation or "").lower()), {})
+        known = self._known.setdefault((spelling, (column.collation or "").lower()), {})
         pairs = [(text, *known.setdefault(weight, (text, table.full_name))) for text, weight in texts]
         apart = [pair for pair in pairs if pair[0] != pair[1]]
         if apart:

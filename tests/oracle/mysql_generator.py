@@ -16,6 +16,8 @@ COLUMNS = {
     "w": "name x y",
     "p": "name z",
     "q": "name z",
+    "e": "name z",
+    "f": "name z",
 }
 NUMBERS = frozenset(["id", "k", "price", "qty", "flag", "big", "t_id", "v", "w", "n", "x", "y", "z"])
 LITERALS = ("1", "2", "3", "5", "-7", "2.5", "NULL", "0", "7", "10", "1e3", "''", "'ann'", "'7'", "'5x'")

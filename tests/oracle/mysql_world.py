@@ -154,6 +154,18 @@ def tables(seed: int = 5) -> dict[str, Table]:
             ],
             0,
         ),
+        **{
+            name: Table(
+                "name VARCHAR(20) COLLATE utf8mb4_general_ci, z INT",
+                "SHARD BY by_name (name) EXACT LOWER (name)",
+                [
+                    (pick(["ann", "bob", "5", "05", "ea", "strasse", "", None]), pick([1, 2, None]))
+                    for _ in range(25)
+                ],
+                0,
+            )
+            for name in ("e", "f")
+        },
     }
 
 

@@ -68,6 +68,23 @@ def tables() -> dict[str, Table]:
         "f": keyed("utf8mb4_bin", "EXACT (k)", BINARY),
         "m": keyed("utf8mb4_general_ci", "EXACT (k)", MIXED),
         "o": keyed("utf8mb4_general_ci", "EXACT (k)", MIXED, 20),
+        "r": Table(
+            f"k VARCHAR(20) {CI}, name VARCHAR(20) {CI}, n INT",
+            "REFERENCE ON by_id EXACT LOWER (k)",
+            rows(LOWER, 12),
+        ),
+        "h": Table(
+            f"k VARCHAR(20) {CI} PRIMARY KEY, n INT",
+            "SHARD BY by_name (k) EXACT LOWER (k)",
+            [(key, len(key)) for key in LOWER],
+            0,
+        ),
+        "l": Table(
+            f"k VARCHAR(20) {CI}, name VARCHAR(20) {CI}, n INT",
+            "SHARD WITH h ON k = h.k EXACT LOWER (k) /* by_name of their parents */",
+            rows(LOWER, 30, nulls=False),
+            0,
+        ),
         "p": keyed("utf8mb4_general_ci", "", ("acme", "ACME", "acme ", "ácme", "globex", "5", "5x"), 30),
     }
 
@@ -180,6 +197,16 @@ STATEMENTS = [
     "SELECT k, n FROM a ORDER BY k, n LIMIT 7",
     "SELECT k, n FROM a WHERE k = 'Acme' ORDER BY n, name LIMIT 2",
     "SELECT MAX(k), MIN(k) FROM a WHERE k > 'A'",
+    "SELECT r.n, a.n FROM r JOIN a ON a.k = r.k WHERE r.k = 'ACME'",
+    "SELECT r.n, a.n, b.n FROM a JOIN r ON a.k = r.k JOIN b ON b.k = r.k AND r.k IN ('Globex', 'AB ')",
+    "SELECT r.k, COUNT(*) FROM r JOIN a ON a.k = r.k GROUP BY r.k",
+    "SELECT r.n, a.n FROM r LEFT JOIN a ON a.k = r.k",
+    "SELECT h.n, l.name FROM h JOIN l ON l.k = h.k",
+    "SELECT h.n, l.name FROM h JOIN l ON l.k = h.k WHERE h.k = 'ACME '",
+    "SELECT l.name, l.n FROM l WHERE l.k = 'ACME'",
+    "SELECT h.k, COUNT(l.n) FROM h LEFT JOIN l ON l.k = h.k GROUP BY h.k",
+    "SELECT a.n, l.n FROM a JOIN l ON l.k = a.k",
+    "SELECT h.n FROM h WHERE EXISTS (SELECT 1 FROM l WHERE l.k = h.k AND l.n = 1)",
 ]
 
 
