@@ -39,6 +39,7 @@ _PARAMETER_BYTES_MAX: Final = 1 << 29
 
 _MEMBER = re.compile(r"'(?:[^']|'')*'")
 _ARGUMENTS = re.compile(r"\s*\(([^)]*)\)")
+_FIELDS = re.compile(r"^interval [a-z ]+")
 _TEXTS: Final = frozenset(
     {"text", "character varying", "varchar", "character", "char", "bpchar", "name", "citext"}
 )
@@ -73,8 +74,8 @@ def kind_of(type_text: str) -> str:
 
 
 def base_of(type_text: str) -> str:
-    """A type's name without its arguments: `numeric` of NUMERIC(10, 2), `integer[]` of integer[]."""
-    return " ".join(_ARGUMENTS.sub("", type_text).lower().split())
+    """A type's name without its arguments: `numeric` of NUMERIC(10, 2), `interval[]` of interval hour[]."""
+    return _FIELDS.sub("interval", " ".join(_ARGUMENTS.sub("", type_text).lower().split()))
 
 
 class Postgres:

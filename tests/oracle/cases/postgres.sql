@@ -152,6 +152,7 @@ SELECT count(*) FROM (SELECT DISTINCT tags, nums FROM t) q
 SELECT date_trunc('month', d), date_trunc('hour', at), date_trunc('year', tz), count(*) FROM t GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 SELECT extract(year FROM d), extract(epoch FROM at), extract(dow FROM d), date_part('day', at) FROM t ORDER BY id LIMIT 20
 SELECT extract(epoch FROM iv), date_part('minute', iv), extract(timezone FROM tz) FROM t ORDER BY id LIMIT 20
+SELECT id, interval '1' hour, interval '1-2' year to month, ARRAY[interval '3' day], iv FROM t WHERE id < 5 ORDER BY id
 SELECT d + 1, d - 30, d + interval '1 month', d - date '2024-01-01', at - interval '1 day 02:03:04.5' FROM t ORDER BY id LIMIT 20
 SELECT at - d, tz - interval '2 days 03:00', at + iv, tz + iv, iv * 2, iv / 3, -iv FROM t ORDER BY id LIMIT 20
 SELECT sum(iv), avg(iv), min(iv), max(iv) FROM t
