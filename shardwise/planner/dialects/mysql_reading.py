@@ -103,7 +103,9 @@ _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "
 def trees(sql: str) -> list[exp.Expr]:
     """The statements in a text. Raises sqlglot's errors; NotSupportedError for what would not come back."""
     dialect = sqlglot.Dialect.get_or_raise("mysql")
-    tokens = mended(dialect.tokenize(sql), sql)
+    tokens = dialect.tokenize(sql)
+    _check_words(tokens)
+    tokens = mended(tokens, sql)
     found = [restored(tree) for tree in dialect.parser().parse(tokens, sql) if tree is not None]
     if len(found) == 1 and isinstance(found[0], exp.Query | exp.Values):
         _check_comes_back(found[0], tokens)
@@ -127,6 +129,15 @@ def mended(tokens: list[Token], sql: str) -> list[Token]:
     """The tokens as sqlglot reads them right; `restored` is to be given the tree."""
     _check_gaps(tokens, sql)
     return _named(_Mending(_texts(_without_dual(tokens), sql), sql).mend(), sql)
+
+
+def _check_words(tokens: list[Token]) -> None:
+    """No word has a mark of ours in it, which would be taken out of it again; texts and quoted names may."""
+    for token in tokens:
+        if token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER) and not {MARK, HOLE}.isdisjoint(
+            token.text
+        ):
+            raise _not_read(f'"{token.text[:40]}" has a character of private use')
 
 
 def _without_dual(tokens: list[Token]) -> list[Token]:

@@ -271,6 +271,14 @@ def test_what_cast_calls_a_type(type_: str, wanted: str) -> None:
     assert castable(type_) == wanted
 
 
+@pytest.mark.parametrize("name", ["length\ue001", "f\ue001sleep", "length\ue002", "\ue001"])
+def test_a_word_with_a_mark_of_ours_is_refused(name: str) -> None:
+    """It would come out as another: MySQL has no such function."""
+    with pytest.raises(NotSupportedError, match="private use"):
+        trees(f"SELECT {name}(a) FROM t")
+    assert text("SELECT '\ue001\ue002' AS x") == "SELECT '\ue001\ue002' AS `x`"
+
+
 @pytest.mark.parametrize(
     ("call", "partials", "final"),
     [
