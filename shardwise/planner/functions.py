@@ -104,7 +104,7 @@ def is_volatile(expr: exp.Expr) -> bool:
 def is_stable_context(expr: exp.Expr) -> bool:
     """Whether this node itself is a value of the statement or session: `now()`, `current_user`.
 
-    Such nodes are evaluated once per statement, by whoever made it (DESIGN rule 15). `age(x)`
+    Such nodes are evaluated once per statement, by whoever made it (rule 15 of `distribution`). `age(x)`
     is one as well, for it counts from `current_date`.
     """
     if isinstance(expr, exp.Column):
