@@ -37,10 +37,11 @@ from shardwise.plan.nodes import (
     SortKey,
 )
 from shardwise.plan.tree import bare, column, columns_in, free_columns, replace_columns, subplan
+from shardwise.planner.agreement.entries import is_one_row
 from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed
 from shardwise.planner.agreement.known import Agreed, Disagreement, Known
 from shardwise.planner.agreement.types import Type, common, type_of
-from shardwise.planner.agreement.writer import Writer, is_one_row
+from shardwise.planner.agreement.writer import Writer
 from shardwise.planner.functions import is_constant
 
 

@@ -10,12 +10,13 @@ from sqlglot import exp
 
 from shardwise.plan.nodes import Keep, Limit, Node, Project, Sort
 from shardwise.plan.tree import bare
+from shardwise.planner.agreement.entries import ENTRIES
 from shardwise.planner.agreement.forms import Form, NotAgreed
 from shardwise.planner.agreement.known import ASCII
 from shardwise.planner.agreement.make import call, case, collated, either, integer, is_null, string
 from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.types import BOOL, Family, Type
-from shardwise.planner.agreement.writer import Value, Writer
+from shardwise.planner.agreement.writer import Value
 from shardwise.planner.literals import Kind, Typed
 
 _BY_CODE_POINT: Final = "utf8mb4_nopad_bin"
@@ -153,7 +154,7 @@ def _is(writer: MySQLWriter, expr: exp.Expr) -> Value:
         form = writer.form_of(inner)
         if form is not None and form.type is not None and form.type.family in _TYPES:
             return exp.NullSafeEQ(this=writer.column(inner), expression=exp.Null()), BOOL
-    return Writer.shared(exp.Is)(writer, expr)
+    return ENTRIES[exp.Is](writer, expr)
 
 
 MySQLWriter.entries = {**ServerWriter.entries, exp.Is: _is}

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from shardwise.plan.holes import Written
 from shardwise.planner.agreement.constants import Canonical
+from shardwise.planner.agreement.entries import ENTRIES
 from shardwise.planner.agreement.forms import Form, NotAgreed
 from shardwise.planner.agreement.known import BOUND
 from shardwise.planner.agreement.make import NULL, call, integer, string
@@ -227,6 +228,7 @@ def _negated(writer: ServerWriter, expr: exp.Expr) -> Value:
 
 
 ServerWriter.entries = {
+    **ENTRIES,
     **ARITHMETIC,
     exp.Neg: _negated,
     exp.Extract: _extract,

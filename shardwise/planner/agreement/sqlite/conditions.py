@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from shardwise.plan.nodes import ColumnId
 from shardwise.plan.tree import bare
+from shardwise.planner.agreement.entries import USES, in_plan, key_list, member, same_kinds
 from shardwise.planner.agreement.forms import Form, NotAgreed, Raw
 from shardwise.planner.agreement.known import BOUND
 from shardwise.planner.agreement.make import both, either, integer, string, whole_of
@@ -24,15 +25,7 @@ from shardwise.planner.agreement.sqlite import patterns
 from shardwise.planner.agreement.sqlite.make import binary
 from shardwise.planner.agreement.sqlite.values import check, value
 from shardwise.planner.agreement.types import BIGINT, Family, Type
-from shardwise.planner.agreement.writer import (
-    USES,
-    Writer,
-    in_plan,
-    is_understood,
-    key_list,
-    member,
-    same_kinds,
-)
+from shardwise.planner.agreement.writer import Writer, is_understood
 from shardwise.planner.literals import Kind, Typed
 
 _AS_HELD: Final = frozenset((Family.INT, Family.TEXT, Family.DATE, Family.DOUBLE))

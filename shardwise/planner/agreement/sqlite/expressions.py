@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from shardwise.plan.holes import Written
 from shardwise.planner.agreement.constants import Canonical
+from shardwise.planner.agreement.entries import ENTRIES
 from shardwise.planner.agreement.forms import Form, NotAgreed
 from shardwise.planner.agreement.make import NULL, call, integer, string
 from shardwise.planner.agreement.sqlite import patterns
@@ -34,6 +35,7 @@ _WHY: Final[dict[type, str]] = {
 class SQLiteWriter(Writer):
     """Decimals are whole numbers, days and moments texts, truths 0 and 1."""
 
+    entries: ClassVar = ENTRIES
     why: ClassVar = _WHY
 
     def read(self, column: exp.Expr, form: Form) -> exp.Expr:
