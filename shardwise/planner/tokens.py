@@ -7,6 +7,8 @@ from typing import Final
 import sqlglot
 from sqlglot.tokenizer_core import Token, TokenType
 
+from shardwise.planner.made_tokens import token_at
+
 _TYPES: Final = sqlglot.Parser.TYPE_TOKENS - {TokenType.INTERVAL}
 
 _OPERANDS: Final = frozenset(
@@ -32,18 +34,18 @@ def parameters(tokens: list[Token]) -> list[Token]:
     count = 0
     for i, token in enumerate(tokens):
         if _starts_name(tokens, i):
-            numbered.append(_token(TokenType.PARAMETER, "$", token))
+            numbered.append(token_at(TokenType.PARAMETER, "$", token))
             continue
         if i and _starts_name(tokens, i - 1):  # a name may be a word of SQL: `:from`
-            numbered.append(_token(TokenType.VAR, token.text, token))
+            numbered.append(token_at(TokenType.VAR, token.text, token))
             continue
         if token.token_type not in (TokenType.PLACEHOLDER, TokenType.QDCOLON):
             numbered.append(token)
             continue
         count += 1
-        numbered += (_token(TokenType.PARAMETER, "$", token), _token(TokenType.NUMBER, str(count), token))
+        numbered += (token_at(TokenType.PARAMETER, "$", token), token_at(TokenType.NUMBER, str(count), token))
         if token.token_type is TokenType.QDCOLON:  # `?::` is one token to sqlglot
-            numbered.append(_token(TokenType.DCOLON, "::", token))
+            numbered.append(token_at(TokenType.DCOLON, "::", token))
     return numbered
 
 
@@ -69,8 +71,8 @@ def typed_literals(tokens: list[Token]) -> list[Token]:
             continue
         written = fixed[start:]
         del fixed[start:]
-        fixed += [_token(TokenType.VAR, "CAST", token), _token(TokenType.L_PAREN, "(", token), token]
-        fixed += [_token(TokenType.ALIAS, "AS", token), *written, _token(TokenType.R_PAREN, ")", token)]
+        fixed += [token_at(TokenType.VAR, "CAST", token), token_at(TokenType.L_PAREN, "(", token), token]
+        fixed += [token_at(TokenType.ALIAS, "AS", token), *written, token_at(TokenType.R_PAREN, ")", token)]
     return fixed
 
 
@@ -84,7 +86,3 @@ def _type_before(tokens: list[Token]) -> int | None:
     if at >= 3 and [t.text.upper() for t in tokens[at - 2 : at + 1]] == ["WITH", "TIME", "ZONE"]:
         at -= 3
     return at if at >= 0 and tokens[at].token_type in _TYPES else None
-
-
-def _token(kind: TokenType, text: str, at: Token) -> Token:
-    return Token(kind, text, line=at.line, col=at.col, start=at.start, end=at.end)

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from shardwise.errors import DataError, ProgrammingError, Reason
-from shardwise.planner.dialects.postgres_reading import without_operators
+from shardwise.planner.dialects.postgres_tokens import without_operators
 from shardwise.planner.tokens import parameters
 
 Parameters = Sequence[Any] | Mapping[str, Any]

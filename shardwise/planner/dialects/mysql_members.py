@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from shardwise.errors import Unplannable
 from shardwise.plan.tree import bare
+from shardwise.planner.families import words
 
 Streams = Mapping[str, Mapping[str, str]]
 """The declared types of streams' columns, by the stream's name and the column's."""
@@ -25,11 +26,11 @@ Streams = Mapping[str, Mapping[str, str]]
 _MEMBER = re.compile(r"'((?:[^']|'')*)'")
 _KIND = re.compile(r"\s*(ENUM|SET)\b", re.IGNORECASE)
 _JSON = re.compile(r"\s*JSON\b", re.IGNORECASE)
-_INTO_JSON: Final = frozenset(
+_INTO_JSON: Final = words(
     """
     json_array json_object json_arrayagg json_objectagg json_array_append json_array_insert json_insert
     json_replace json_set
-    """.split()  # noqa: SIM905
+    """
 )
 _NUMBERS = re.compile(
     r"\s*(TINYINT|SMALLINT|MEDIUMINT|INT|INTEGER|BIGINT|DEC|FIXED|NUMERIC|FLOAT|DOUBLE|REAL|BIT|YEAR|BOOL)",

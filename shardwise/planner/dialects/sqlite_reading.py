@@ -21,6 +21,9 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from shardwise.planner.families import words
+from shardwise.planner.made_tokens import token_at
+
 MARK: Final = "\ue001"
 
 _TYPE: Final = "type_"
@@ -28,12 +31,12 @@ _TYPE: Final = "type_"
 _KEPT: Final = frozenset({"count", "sum", "avg", "row_number", "rank", "dense_rank", "cast"})
 """Functions that plans reason about, and CAST, which is none. Beside them min and max of one argument."""
 
-_KEYWORDS: Final = frozenset(
+_KEYWORDS: Final = words(
     """
     all and as between by case collate cross distinct else end escape except exclude exists filter from full
     group having in inner intersect is isnull join left limit materialized natural not notnull null offset on
     or order outer over partition recursive right select set then union using values when where window with
-    """.split()  # noqa: SIM905
+    """
 )
 """Words that a parenthesis may follow without calling them."""
 
@@ -72,27 +75,27 @@ def mended(tokens: list[Token]) -> list[Token]:
         if _is_call(tokens, at):
             if token.text.lower() == "cast":
                 casts.append(depth + 1)
-            found.append(token if _is_kept(tokens, at) else _token(TokenType.VAR, token.text + MARK, token))
+            found.append(token if _is_kept(tokens, at) else token_at(TokenType.VAR, token.text + MARK, token))
         elif kind is TokenType.PLUS and not _after_operand(found):
-            found.append(_token(TokenType.PIPE_SLASH, "|/", token))
+            found.append(token_at(TokenType.PIPE_SLASH, "|/", token))
         elif kind is TokenType.ALIAS and casts and casts[-1] == depth:
             end = _end_of_type(tokens, at + 1)
             text = _text(tokens[at + 1 : end])
-            found += [token, _token(TokenType.IDENTIFIER, _TYPE + text.encode().hex(), tokens[at + 1])]
+            found += [token, token_at(TokenType.IDENTIFIER, _TYPE + text.encode().hex(), tokens[at + 1])]
             at = end
             continue
         elif kind is TokenType.STRING and found and found[-1].token_type in _ARROWS:
-            found += [_token(TokenType.L_PAREN, "(", token), token, _token(TokenType.R_PAREN, ")", token)]
+            found += [token_at(TokenType.L_PAREN, "(", token), token, token_at(TokenType.R_PAREN, ")", token)]
         elif kind is TokenType.PLACEHOLDER:
             positions = _parameter(tokens, at, positions, found)
             at += _has_number(tokens, at)
         elif kind is TokenType.VAR and token.text[0] == "$" and len(token.text) > 1:
-            found += [_token(TokenType.PARAMETER, "$", token), _token(kind, token.text[1:], token)]
+            found += [token_at(TokenType.PARAMETER, "$", token), token_at(kind, token.text[1:], token)]
         elif kind is TokenType.COLON and _is_name_after(tokens, at):
             at += 1  # whatever word of SQL the name is
             found += [
-                _token(TokenType.PARAMETER, "$", token),
-                _token(TokenType.VAR, tokens[at].text, tokens[at]),
+                token_at(TokenType.PARAMETER, "$", token),
+                token_at(TokenType.VAR, tokens[at].text, tokens[at]),
             ]
         else:
             found.append(token)
@@ -116,8 +119,8 @@ def _with_tables(tokens: list[Token]) -> list[Token]:
         end = at + 3 if at + 2 < len(tokens) and tokens[at + 1].token_type is TokenType.DOT else at + 1
         if end < len(tokens) and tokens[end].token_type is TokenType.L_PAREN:
             end = _after_parenthesis(tokens, end)
-        found += [_token(kind, text, name) for kind, text in _ALL_OF]
-        found += [*tokens[at:end], _token(TokenType.R_PAREN, ")", tokens[end - 1])]
+        found += [token_at(kind, text, name) for kind, text in _ALL_OF]
+        found += [*tokens[at:end], token_at(TokenType.R_PAREN, ")", tokens[end - 1])]
         at = end
     return found
 
@@ -231,16 +234,12 @@ def _parameter(tokens: list[Token], at: int, positions: int, found: list[Token])
     """`?` is one more than the greatest so far, as SQLite counts; gives the greatest so far."""
     number = int(tokens[at + 1].text) if _has_number(tokens, at) else positions + 1
     token = tokens[at]
-    found += [_token(TokenType.PARAMETER, "$", token), _token(TokenType.NUMBER, str(number), token)]
+    found += [token_at(TokenType.PARAMETER, "$", token), token_at(TokenType.NUMBER, str(number), token)]
     return max(positions, number)
 
 
 def _is_name_after(tokens: list[Token], at: int) -> bool:
     return at + 1 < len(tokens) and tokens[at + 1].start == tokens[at].end + 1
-
-
-def _token(kind: TokenType, text: str, at: Token) -> Token:
-    return Token(kind, text, line=at.line, col=at.col, start=at.start, end=at.end)
 
 
 def trees(sql: str) -> list[exp.Expr]:

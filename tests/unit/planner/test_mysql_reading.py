@@ -18,7 +18,8 @@ from shardwise.plan.sql.own_mysql import castable, mysql_text, string_text
 from shardwise.planner.dialects.mysql import collation, family
 from shardwise.planner.dialects.mysql_aggregates import combine
 from shardwise.planner.dialects.mysql_constants import MySQLConstants, literal_of
-from shardwise.planner.dialects.mysql_reading import decoded, trees
+from shardwise.planner.dialects.mysql_reading import trees
+from shardwise.planner.dialects.mysql_tokens import decoded
 
 
 def text(sql: str) -> str:
