@@ -11,7 +11,7 @@ go by what is shown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlglot import exp
 
@@ -34,53 +34,82 @@ from shardwise.plan.nodes import (
     Sort,
     Window,
 )
-from shardwise.plan.tree import bare, column_id, plan_of
+from shardwise.plan.tree import bare, column_id, columns_in, plan_of
 from shardwise.planner.quotients import computes_on_more, gives_quotients
 
-Use = Literal["shown", "derived", "computed"]
-"""What the node above does with a column.
 
-Shown: it goes into the answer, or is sorted, grouped or deduplicated by. Derived: it is a derived table's,
-which a server stores or computes on as it goes. Computed: it is the value of a subquery, or of an arm of a
-set operation, whose type has digits of its own.
-"""
+class Use(NamedTuple):
+    """What the merge does with a node's columns.
+
+    `of` what they are: shown, in the answer; a derived table's, which a server stores or computes on as it
+    goes; or computed with, as the value of a subquery is, or an arm's of a set operation, whose type has
+    digits of its own. `computed` are those that an expression reads.
+    """
+
+    of: Literal["answer", "derived", "value"]
+    computed: frozenset[ColumnId] = frozenset()
+
+
+ANSWER = Use("answer")
 _Types = Mapping[ColumnId, Output]
-_NUMBERS = (
-    *(
-        exp.Add,
-        exp.Sub,
-        exp.Mul,
-        exp.Div,
-        exp.IntDiv,
-        exp.Mod,
-        exp.Neg,
-        exp.Abs,
-        exp.Round,
-        exp.Floor,
-        exp.Ceil,
-    ),
-    *(exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot, exp.BitwiseLeftShift),
-    *(exp.BitwiseRightShift, exp.Predicate, exp.Connector, exp.Not, exp.Boolean, exp.Length),
-    *(exp.Count, exp.Sum, exp.Avg, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile),
-)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Abs, exp.Round)
+_BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot)
+_SHIFTS = (exp.BitwiseLeftShift, exp.BitwiseRightShift)
+_TRUTHS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
+_COUNTS = (exp.Count, exp.Sum, exp.Avg, exp.Length, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile)
+_NUMBERS = (*_ARITHMETIC, *_BITS, *_SHIFTS, *_TRUTHS, *_COUNTS, exp.Floor, exp.Ceil)
 """What is a number whatever it is given."""
 _CHOICES = (exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Min, exp.Max)
 
 
-def use_of_input(node: Node, use: Use) -> Use:
-    """What a node does with the columns of its inputs, if this is done with its own."""
+def use_of_value(plan: Node) -> Use:
+    """That of a subquery's columns."""
+    return Use("value", plan.output_ids)
+
+
+def use_of_input(node: Node, use: Use, types: _Types) -> Use:
+    """What becomes of the columns of a node's inputs, if this becomes of its own."""
     if isinstance(node, Sort | Limit | Distinct | Keep | Fence):
         return use
-    return "derived" if isinstance(node, Project | Filter | Join | Aggregate | Window | Cte) else "computed"
+    if isinstance(node, SetOp):
+        return Use("value", _met(node, use, types))
+    if isinstance(node, Filter | Join | Window):
+        return Use("derived", use.computed.union(*map(columns_in, node.expressions)))
+    if isinstance(node, Project | Aggregate):
+        return Use("derived", _read(node, use))
+    everything = frozenset[ColumnId]().union(*(below.output_ids for below in node.inputs))
+    return Use("derived" if isinstance(node, Cte) else "value", everything)
 
 
 def loses(plan: Node, use: Use, types: _Types) -> bool:
     """Whether a column would come otherwise to its use, if the plan were a statement of its own."""
-    if use == "shown":
-        return False
-    if _weak(plan, types) & plan.output_ids:
+    if plan.output_ids & use.computed & _weak(plan, types):
         return True
-    return gives_quotients(plan, types) if use == "computed" else computes_on_more(plan, types)
+    if use.of == "value":
+        return gives_quotients(plan, types)
+    return use.of == "derived" and computes_on_more(plan, types)
+
+
+def _read(node: Project | Aggregate, use: Use) -> frozenset[ColumnId]:
+    """What its expressions compute with: not what they only pass on."""
+    items = node.items if isinstance(node, Project) else (*node.keys, *node.calls)
+    computing = (
+        item.expr
+        for item in items
+        if column_id(item.expr) is None or ColumnId(node.rel, item.name) in use.computed
+    )
+    return frozenset[ColumnId]().union(*map(columns_in, computing))
+
+
+def _met(node: SetOp, use: Use, types: _Types) -> frozenset[ColumnId]:
+    """The arms' columns that meet one with a type and collation, or are computed with."""
+    weak = [_weak(arm, types) for arm in node.arms]
+    found: set[ColumnId] = set()
+    for at, output in enumerate(node.outputs):
+        column = [arm.outputs[at].id for arm in node.arms]
+        if output.id in use.computed or not all(c in w for c, w in zip(column, weak, strict=True)):
+            found.update(column)
+    return frozenset(found)
 
 
 def _weak(plan: Node, types: _Types) -> frozenset[ColumnId]:

@@ -14,7 +14,7 @@ others behind the border (`borders`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 
 from sqlglot import exp
@@ -32,7 +32,7 @@ from shardwise.plan.tree import (
     plans_in,
     walk,
 )
-from shardwise.planner.borders import Use, use_of_input
+from shardwise.planner.borders import ANSWER, Use, use_of_input, use_of_value
 from shardwise.planner.distribution import Analysis, Copied, Split
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import is_movable
@@ -41,7 +41,7 @@ from shardwise.planner.push_filters import is_movable
 def place_gathers(plan: Node, ctx: PlanContext) -> Node:
     taken = {node.name.lower() for node in walk(plan) if isinstance(node, Local)}
     names = (name for name in map("f{}".format, count(1)) if name not in taken)
-    return _place(plan, "shown", ctx, ctx.analysis(), names)
+    return _place(plan, ANSWER, ctx, ctx.analysis(), names)
 
 
 def _place(node: Node, use: Use, ctx: PlanContext, analysis: Analysis, names: Iterator[str]) -> Node:
@@ -57,13 +57,15 @@ def _place(node: Node, use: Use, ctx: PlanContext, analysis: Analysis, names: It
     if isinstance(node, Scan):
         raise InternalError(f"place_gathers: the scan of {node.table.name} stayed in the merge")
     if isinstance(node, Raw):
-        return node.but(tables=tuple(_place(t, "derived", ctx, analysis, names) for t in node.tables))
+        use_of_table = Use("derived", frozenset(o.id for t in node.tables for o in t.outputs))
+        return node.but(tables=tuple(_place(t, use_of_table, ctx, analysis, names) for t in node.tables))
+    use_below = use_of_input(node, use, ctx.types)
+    node = map_inputs(node, lambda inner: _place(inner, use_below, ctx, analysis, names))
 
-    def placed(use: Use) -> Callable[[Node], Node]:
-        return lambda inner: _place(inner, use, ctx, analysis, names)
+    def valued(inner: Node) -> Node:
+        return _place(inner, use_of_value(inner), ctx, analysis, names)
 
-    node = map_inputs(node, placed(use_of_input(node, use)))
-    return map_expressions(node, lambda e: map_plans(e, placed("computed"))) if node.subplans else node
+    return map_expressions(node, lambda e: map_plans(e, valued)) if node.subplans else node
 
 
 def _divided(node: Filter, ctx: PlanContext, analysis: Analysis) -> Filter:
