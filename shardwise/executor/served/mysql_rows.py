@@ -1,0 +1,125 @@
+"""Rows as the JSON text that JSON_TABLE reads: what it is told of each column, and how cells are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shardwise.executor.served.encoding import ascii_json, base64, json_rows, latin
+from shardwise.executor.served.mysql_types import CAST_BACK, DECIMALS, REALS, WHOLE, taken_apart
+from shardwise.executor.served.product import StreamColumn
+
+_VARCHAR_MAX: Final = 16_383
+_ROW_BYTES_MAX: Final = 60_000
+
+
+def with_nulls_of(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A column of nothing but NULL is text, or bytes where its server has sorted it."""
+    for at, field in enumerate(schema):
+        cells = batch.column(at)
+        if cells.type != field.type and cells.null_count == len(cells):
+            batch = batch.set_column(at, field, pa.nulls(len(cells), field.type))
+    return batch
+
+
+def is_bytes(column: StreamColumn) -> bool:
+    """Whether values are shipped as bytes: those of BIT as they are, others in base64."""
+    type_ = taken_apart(column.type)
+    if type_.name in ("BIT", "GEOMETRY"):
+        return True
+    is_text = type_.is_text and type_.name != "NULL" and type_.name not in CAST_BACK
+    is_binary = is_text and column.collation == "binary"
+    return type_.is_bytes or is_binary
+
+
+def type_in_json(column: StreamColumn) -> str:
+    """The type of what is neither text nor bytes."""
+    type_ = taken_apart(column.type)
+    if type_.name != "BIT" and (is_bytes(column) or type_.name in CAST_BACK):
+        return "LONGTEXT"
+    if type_.name in REALS:
+        return type_.name
+    arguments = f"({type_.arguments})" if type_.arguments else ""
+    if type_.name in DECIMALS and type_.arguments:
+        digits, _, scale = type_.arguments.partition(",")
+        arguments = f"({min(int(digits), 65)},{scale or 0})"
+    return f"{type_.name}{arguments}{' UNSIGNED' if 'UNSIGNED' in type_.rest else ''}"
+
+
+def read_back(column: StreamColumn, cell: str) -> str:
+    """The value that a cell of JSON_TABLE's stands for."""
+    type_ = taken_apart(column.type)
+    if type_.name != "BIT" and is_bytes(column):
+        return f"CAST(FROM_BASE64({cell}) AS BINARY)"
+    if type_.name in CAST_BACK:
+        return f"CAST({cell} AS {type_.name})"
+    return cell
+
+
+def text_types(columns: Sequence[StreamColumn], widths: Mapping[str, int]) -> dict[int, str]:
+    """The types of texts: VARCHARs while a row of them is small enough, the longest of them LONGTEXTs."""
+    sizes = {}
+    for at, column in enumerate(columns):
+        type_ = taken_apart(column.type)
+        if not type_.is_text or is_bytes(column) or type_.name in CAST_BACK:
+            continue
+        size = max(type_.size, widths.get(column.name, 0))
+        is_short = type_.name in ("CHAR", "VARCHAR", "ENUM", "SET", "NULL") and size <= _VARCHAR_MAX
+        sizes[at] = max(size, 1) if is_short else 0
+    left = _ROW_BYTES_MAX
+    found = {}
+    for at, size in sorted(sizes.items(), key=lambda item: item[1]):
+        is_short = 0 < size * 4 <= left
+        left -= size * 4 if is_short else 0
+        found[at] = (f"VARCHAR({size})" if is_short else "LONGTEXT") + _collated(columns[at].collation)
+    return found
+
+
+def collate(collation: str | None) -> str:
+    return f" COLLATE {collation}" if collation and collation.startswith("utf8mb4") else ""
+
+
+def _collated(collation: str | None) -> str:
+    if not collation or collation == "binary":
+        return ""
+    return f" CHARACTER SET {collation.partition('_')[0]} COLLATE {collation}"
+
+
+def text_widths(columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch]) -> dict[str, int]:
+    """How many characters the longest text of each column has."""
+    found: dict[str, int] = {}
+    for batch in batches:
+        for column, cells in zip(columns, batch.columns, strict=True):
+            if taken_apart(column.type).is_text and pa.types.is_string(cells.type) and len(cells):
+                longest = pc.max(pc.utf8_length(cells)).as_py() or 0
+                found[column.name] = max(found.get(column.name, 0), longest)
+    return found
+
+
+def json_document(
+    batch: pa.RecordBatch,
+    columns: Sequence[StreamColumn],
+    *,
+    is_latin: bool = False,
+    wide: Set[int] = frozenset(),
+) -> str:
+    """The rows as one JSON text; texts of the columns `wide` in base64."""
+    cells, written = [], []
+    for at, (column, given) in enumerate(zip(columns, batch.columns, strict=True)):
+        type_ = taken_apart(column.type)
+        if type_.name == "BIT":
+            cells.append(latin(given))
+        elif pa.types.is_binary(given.type):
+            cells.append(base64(given))
+        elif at in wide:
+            cells.append(base64(given.cast(pa.binary())))
+        elif is_latin and type_.is_text:
+            cells.append(ascii_json(given))
+            written.append(at)
+        else:
+            cells.append(given)
+    plain = [taken_apart(column.type).name in WHOLE - {"YEAR"} for column in columns]
+    return json_rows(cells, [is_plain or at in written for at, is_plain in enumerate(plain)])
