@@ -88,7 +88,7 @@ def facts_of(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
         found = _comparison(leaf, _OPPOSITE[kind] if negated else kind, keys)
     else:
         found = _READERS.get(kind, _no_reader)(leaf, keys, negated)
-    if found is None and len(keys.notes) == notes and keys.mentions_key(leaf):
+    if found is None and len(keys.notes) == notes and keys.mentions_usable_key(leaf):
         keys.note(
             PruneReason.FORM_NOT_UNDERSTOOD,
             f"a condition on the key of {keys.table.name} is of a form that does not prune",
@@ -230,7 +230,7 @@ def _after(prefix: str) -> str | None:
 def _read_in(leaf: exp.Expr, keys: ShardKeys, negated: bool) -> Facts | None:
     members = leaf.expressions
     if not is_list(leaf):
-        if keys.mentions_key(leaf.this):
+        if keys.mentions_usable_key(leaf.this):
             keys.note(PruneReason.NOT_CONSTANT, "IN compares the key with no list of constants")
         return None
     left = _plain(leaf.this)

@@ -35,7 +35,7 @@ _COMBINATIONS = 1000  # of values of a key's columns that are tried together
 
 
 class Pruned(NamedTuple):
-    """The slots that may hold a match; `reasons` say why no fewer, and are empty if any slot is spared."""
+    """The slots that may hold a match; `reasons` say why no fewer, and are empty if any shard is spared."""
 
     slots: SlotSet
     reasons: tuple[PruneNote, ...]
@@ -62,7 +62,11 @@ def slots_of(
         note = PruneNote(PruneReason.DIALECT, f"predicates in dialect {dialect} do not prune yet")
         return Pruned(keys.all, (note,))
     slots = _Walk(keys).conjunction([(conjunct, False) for conjunct in conjuncts])
-    return Pruned(slots, () if slots != keys.all else _reasons(keys))
+    if slots == keys.all:
+        return Pruned(slots, _reasons(keys))
+    # Tables of each shard are spared, and no shard: what kept the rest of the key from pruning is worth telling.
+    tells = keys.notes and len(sharding.shards_of(slots)) == len(sharding.shards())
+    return Pruned(slots, tuple(keys.notes) if tells else ())
 
 
 def _reasons(keys: ShardKeys) -> tuple[PruneNote, ...]:

@@ -218,6 +218,7 @@ class ShardKeys:
         self.families: dict[str, Family] = {}
         self.exact: dict[str, tuple[Spelling, Folds]] = {}
         self.notes: dict[PruneNote, None] = {}  # in order, each once
+        self._useless: set[str] = set()  # key columns whose values are not compared here; the notes say why
         placement = table.placement
         virtual = placement.virtual if isinstance(placement, Sharded) else ()
         self._columns = {column.name.lower(): column for column in (*(table.columns or ()), *virtual)}
@@ -274,9 +275,11 @@ class ShardKeys:
         name = expr.name.lower() if isinstance(expr, exp.Column) and expr.table == self.rel else ""
         return name if name in HIDDEN and name not in self._columns else None
 
-    def mentions_key(self, expr: exp.Expr) -> bool:
-        """Whether a key column of this scan stands anywhere in an expression."""
-        return any(c.table == self.rel and c.name.lower() in self.names for c in expr.find_all(exp.Column))
+    def mentions_usable_key(self, expr: exp.Expr) -> bool:
+        """Whether a key column of this scan stands anywhere in an expression; not one that never prunes, for
+        that is told already, and no other form of the condition would help."""
+        names = self.names - self._useless
+        return any(c.table == self.rel and c.name.lower() in names for c in expr.find_all(exp.Column))
 
     def _read(self, placement: Sharded) -> tuple[Key, ...]:
         found = []
@@ -295,7 +298,9 @@ class ShardKeys:
         while isinstance(expr, exp.Paren):
             expr = expr.this
         columns = tuple(dict.fromkeys(column.name.lower() for column in expr.find_all(exp.Column)))
-        usable = not [name for name in columns if not self._usable(name)]
+        useless = [name for name in columns if not self._usable(name)]
+        self._useless.update(useless)
+        usable = not useless
         if isinstance(expr, exp.Column):
             return KeyPart(columns[0], self.families.get(columns[0], Family.OTHER), where, columns)
         shape, family = _shape(expr, ""), keys.family_of(expr, self.families, self.dialect)

@@ -10,3 +10,6 @@ ATTACH TABLE posts (id BIGINT UNSIGNED, user_id BIGINT UNSIGNED, title VARCHAR(8
 ATTACH TABLE pages (slug VARCHAR(40) COLLATE utf8mb4_nopad_bin, views INT) SHARD BY by_slug (slug);
 ATTACH TABLE tags (tag VARCHAR(40) COLLATE utf8mb4_general_ci, uses INT) SHARD BY by_slug (tag);
 ATTACH TABLE countries (code CHAR(2), name VARCHAR(40)) REFERENCE ON by_user;
+-- A database by the visitor, in it a table by the month.
+CREATE SHARDING by_visitor USING HASH(crc32) SLOTS 3 AS d, INTERVAL MONTH FROM '2025-01-01' TO '2025-12-01' AS m ON s{d};
+ATTACH TABLE visits (visitor VARCHAR(40) COLLATE utf8mb4_general_ci, day DATE, page INT) SHARD BY by_visitor (visitor, day) NAMED 'visits_{m:%Y%m}';
