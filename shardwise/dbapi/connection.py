@@ -14,7 +14,7 @@ from shardwise.dbapi.cursor import Cursor, Parameters
 from shardwise.dbapi.each import Each
 from shardwise.dbapi.explanation import Explanation
 from shardwise.dbapi.local_tables import LocalTables, check_hides_nothing
-from shardwise.dbapi.paramstyle import ParamStyle, Reading, checked
+from shardwise.dbapi.paramstyle import ParamStyle, Reading, checked, in_this_style
 from shardwise.dbapi.statements import explain
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.options import OWN_ZONE, Options
@@ -68,6 +68,10 @@ class Connection:
     def reading(self, sql: str, params: object) -> Reading:
         """The text as the planner reads it, of the connection's paramstyle."""
         return Reading(self.paramstyle, sql, params, dialect=self.cluster.declared.dialect)
+
+    def in_its_style(self, text: str) -> str:
+        """A message about parameters, in the words of the connection's paramstyle."""
+        return text if self.paramstyle in ("qmark", "named") else in_this_style(text)
 
     def cursor(self) -> Cursor:
         """A new cursor."""

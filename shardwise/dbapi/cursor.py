@@ -106,10 +106,12 @@ class Cursor:
         """For statements that write, of which there are none yet: raises."""
         self._check_open()
         self._discard()
-        statements.parse(_text(sql))
+        with self.connection.reading(_text(sql), ()) as text:
+            statements.parse(text)
+        hint = "Call execute() once per set of parameters, or put a list into one: WHERE id IN (?)"
         raise ProgrammingError(
             "executemany() is for statements that return no rows",
-            hint="Call execute() once per set of parameters, or put a list into one: WHERE id IN (?)",
+            hint=self.connection.in_its_style(hint),
             reason=Reason.NOT_SUPPORTED,
         )
 

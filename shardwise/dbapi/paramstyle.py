@@ -71,26 +71,50 @@ class Reading:
     What is text and what a comment is the query dialect's matter. In PostgreSQL's a `?` is an operator.
     """
 
-    __slots__ = ("_read", "_sql")
+    __slots__ = ("_is_unread", "_read", "_sql")
 
     def __init__(self, style: ParamStyle, sql: str, params: object, *, dialect: str) -> None:
         self._sql = sql
         self._read: Translated | None = None
-        if params is not None and style not in ("qmark", "named"):
+        self._is_unread = False
+        if style in ("qmark", "named"):
+            return
+        if params is not None:
             self._read = translated(sql, dialect)
+        else:
+            self._is_unread = _MARK.search(sql) is not None
 
     def __enter__(self) -> str:
         return self._sql if self._read is None else self._read.sql
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         read = self._read
-        if (
-            read is not None
-            and isinstance(error, Error)
-            and error.position is not None
-            and error.view is None
-        ):
+        if self._is_unread and isinstance(error, ProgrammingError) and error.hint is None:
+            error.hint = "Give execute() the values of its %s: without any the text is read as it is"
+        if read is None or not isinstance(error, Error):
+            return
+        if error.position is not None and error.view is None:
             error.position = read.position(error.position)
+        if error.reason is Reason.PARAMETERS:
+            error.message = in_this_style(error.message)
+            error.hint = in_this_style(error.hint) if error.hint else error.hint
+
+
+_MARK = re.compile(r"%s|%\(\w+\)s")
+_WORDS = (
+    (r'parameter "\?"', 'parameter "%s"'),
+    (r'parameter ":(\w+)"', r'parameter "%(\1)s"'),
+    (r"\bfor (each )?\?", r"for \1%s"),
+    (r"\bfor :name\b", "for %(name)s"),
+    (r"\bIN \(\?\)", "IN %s"),
+)
+
+
+def in_this_style(text: str) -> str:
+    """A message about parameters, in the words of who writes `%s`."""
+    for pattern, own in _WORDS:
+        text = re.sub(pattern, own, text)
+    return text
 
 
 @dataclass(frozen=True)

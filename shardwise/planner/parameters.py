@@ -218,7 +218,8 @@ class Parameters:
         given = len(self.given or ())
         takes = f"{'' if given > wanted else 'at least '}{wanted}"
         return ProgrammingError(
-            f"the statement takes {takes} parameter{'' if wanted == 1 else 's'}, {given} were given",
+            f"the statement takes {takes} parameter{'' if wanted == 1 else 's'}, "
+            f"{given} {'was' if given == 1 else 'were'} given",
             reason=Reason.PARAMETERS,
             hint="Pass one value for each ?",
             sqlstate="07001",

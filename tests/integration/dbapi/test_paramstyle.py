@@ -105,3 +105,38 @@ def test_a_style_that_is_none(tmp_path: Path) -> None:
     cluster = shardwise.open(tmp_path / "cluster.sql")
     with pytest.raises(shardwise.ProgrammingError, match="paramstyle cannot be 'numeric'"):
         cluster.connect(paramstyle="numeric")
+
+
+@pytest.mark.parametrize(
+    ("sql", "params", "says"),
+    [
+        (
+            "SELECT %s, %s",
+            [1],
+            "the statement takes at least 2 parameters, 1 was given. Pass one value for each %s",
+        ),
+        (
+            "SELECT %(a)s",
+            {"b": 1},
+            'the statement\'s parameter "%(a)s" was given no value. Pass a mapping with that key, such as {"a": …}',
+        ),
+        (
+            "SELECT %s",
+            3,
+            "parameters are a sequence for %s or a mapping for %(name)s, not int. For one value write [value]",
+        ),
+        ("SET SCOPE id = %s", [], "Pass one value for each %s"),
+        ("SELECT id FROM customers WHERE name = %s", None, "Give execute() the values of its %s"),
+    ],
+)
+def test_messages_are_in_the_words_of_the_style(
+    con: shardwise.Connection, sql: str, params: object, says: str
+) -> None:
+    with pytest.raises(shardwise.ProgrammingError) as caught:
+        con.execute(sql, params)  # type: ignore[arg-type]
+    assert says in str(caught.value)
+
+
+def test_executemany_says_what_to_write_in_its_style(con: shardwise.Connection) -> None:
+    with pytest.raises(shardwise.ProgrammingError, match=r"WHERE id IN %s$"):
+        con.cursor().executemany("SELECT %s", [[1], [2]])

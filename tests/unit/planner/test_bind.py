@@ -457,10 +457,10 @@ def test_parameters(sql: str, params: Any, condition: str, values: dict[str, Any
     ("sql", "params", "words"),
     [
         ("SELECT ?", None, "at least 1 parameter, 0 were given"),
-        ("SELECT ?, ?", [1], "at least 2 parameters, 1 were given"),
+        ("SELECT ?, ?", [1], "at least 2 parameters, 1 was given"),
         ("SELECT ?", [1, 2], "takes 1 parameter, 2 were given"),
-        ("SELECT 1", [1], "takes 0 parameters, 1 were given"),
-        ("SELECT $2", [1], "at least 2 parameters, 1 were given"),
+        ("SELECT 1", [1], "takes 0 parameters, 1 was given"),
+        ("SELECT $2", [1], "at least 2 parameters, 1 was given"),
         ("SELECT $key", {}, '"key"'),
         ("SELECT $key", [1], '"key"'),
         ("SELECT $key", {"KEY": 1}, '"key"'),
