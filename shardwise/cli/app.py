@@ -16,9 +16,9 @@ from shardwise.cli import console as consoles
 from shardwise.cli import output, table
 from shardwise.cli.answering import Way, answer
 from shardwise.cli.attended import attended, is_idle, leave
-from shardwise.cli.catalog import DEFAULT_CATALOG, CatalogPath, existing
+from shardwise.cli.catalog import CatalogPath, existing
 from shardwise.cli.catalog import app as catalog_app
-from shardwise.cli.console import Exit, failing
+from shardwise.cli.console import DEFAULT_CATALOG, Exit, failing
 from shardwise.cli.demo import demo
 from shardwise.cli.output import Format
 from shardwise.cli.parameters import parameters

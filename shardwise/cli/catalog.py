@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from shardwise.catalog import Catalog, lock_path, save_lock
 from shardwise.cli import console as consoles
-from shardwise.cli.console import Exit, failing
+from shardwise.cli.console import DEFAULT_CATALOG, Exit, failing
 from shardwise.cli.inferring import infer_
 from shardwise.dbapi.files import writing
 from shardwise.inspection import Extent, Finding, Imported, check, import_tables
@@ -34,8 +34,6 @@ CatalogPath = Annotated[
     Path, typer.Option("-c", "--catalog", envvar="SHARDWISE_CATALOG", help="The catalog file.")
 ]
 Only = Annotated[list[str] | None, typer.Argument(metavar="[TABLE]...", help="Only these tables.")]
-
-DEFAULT_CATALOG: Final = Path("cluster.sql")
 
 
 def existing(catalog: Path) -> Path:

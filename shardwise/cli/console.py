@@ -38,6 +38,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+DEFAULT_CATALOG: Final = Path("cluster.sql")
 _WIDTH_SHOWN: Final = 100
 
 
@@ -65,12 +66,15 @@ def stderr() -> Console:
 
 
 @contextmanager
-def failing(sql: str | None = None) -> Iterator[None]:
-    """Ends with the exit code of what happened: our error, which is shown, an interrupt, a closed pipe."""
+def failing(sql: str | None = None, own: Callable[[str], str] | None = None) -> Iterator[None]:
+    """Ends with the exit code of what happened: our error, which is shown, an interrupt, a closed pipe.
+
+    `own` says an error in other words, as `show_error` takes it.
+    """
     try:
         yield
     except Error as error:
-        show_error(error, sql)
+        show_error(error, sql, own)
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt:
         stderr().print("interrupted")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -15,10 +16,12 @@ from rich.text import Text
 from shardwise.catalog import Catalog
 from shardwise.catalog.sources import Secret, Source
 from shardwise.cli import console as consoles
-from shardwise.cli.console import failing
+from shardwise.cli.console import DEFAULT_CATALOG, failing
 from shardwise.dbapi.files import writing
 from shardwise.errors import CatalogError
-from shardwise.inspection.inferring import Server, Survey, infer, listed
+from shardwise.inspection.inferring import Server, Survey, add_schemas, infer, listed
+from shardwise.inspection.layouts.draft import Draft
+from shardwise.plan.wrap import count_text
 from shardwise.session import open as open_cluster
 
 PASSWORD_ENV = "SHARDWISE_PASSWORD"  # noqa: S105  the name of a variable
@@ -43,9 +46,10 @@ def infer_(
     Reads a sample of the rows (20,000 in all), and needs SELECT rights only. Check what it says with
     `shardwise catalog check --rows` before you rely on it.
     """
-    with failing():
+    with failing(own=_own_words):
         secret = _secret(password_env, password_file)
-        text = inferred(urls, secret)
+        draft = inferred(urls, secret)
+        text = draft.text()
         if output is None:
             consoles.stdout().print(Text(text), soft_wrap=True, end="")
             return
@@ -55,14 +59,20 @@ def infer_(
             )
         with writing(output):
             output.write_text(text, encoding="utf-8")
+    found = f"{count_text(len(draft.tables), 'table')} on {count_text(len(draft.sources), 'source')}"
+    option = "" if output == DEFAULT_CATALOG else f" -c {quote(str(output))}"
     consoles.stderr().print(
-        Text(f"wrote {output}; now: shardwise catalog import -c {output}, then catalog check --rows")
+        Text(
+            f"wrote {output}: {found}. Read its comments, then:\n"
+            f"  shardwise catalog import{option}\n  shardwise catalog check --rows{option}"
+        ),
+        soft_wrap=True,
     )
 
 
-def inferred(urls: Sequence[str], secret: Secret | None) -> str:
-    """The text of the catalog that was found on some servers."""
-    servers = [Server.of(url) for url in urls]
+def inferred(urls: Sequence[str], secret: Secret | None) -> Draft:
+    """The catalog that was found on some servers."""
+    servers = [Server.of(url) for url in dict.fromkeys(urls)]
     dialect = servers[0].dialect
     if any(server.dialect != dialect for server in servers):
         raise CatalogError("these are servers of several products", hint="Infer them one by one")
@@ -91,7 +101,22 @@ def inferred(urls: Sequence[str], secret: Secret | None) -> str:
                 dialect=dialect,
                 on_family=lambda name: status.update(f"trying {name}"),
             )
-    return draft.text()
+            add_schemas(draft, survey.elsewhere(list(sources)))
+    return draft
+
+
+_GIVE = f"{PASSWORD_ENV}, --password-env or --password-file"
+_WORDS = (
+    (r'^source "server_\d+": ', ""),
+    (r"\b([Gg])ive the source a PASSWORD( in the catalog|, and see .*)?", rf"\1ive one by {_GIVE}"),
+    (r"\b(its )?PASSWORD in the catalog", f"the password that {_GIVE} gives"),
+    (r"\bthe source's URL( in the catalog)?", "the URL"),
+)
+"""There is no catalog yet, to which messages could send the user."""
+
+
+def _own_words(text: str) -> str:
+    return consoles.rewritten(text, _WORDS)
 
 
 def _secret(env: str | None, file: Path | None) -> Secret | None:

@@ -39,7 +39,7 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.table}.{self.column}" if self.column else self.table
         on = f" on shard {self.shard}" if self.shard else ""
-        if self.kind is Kind.SHARD_UNAVAILABLE:
+        if self.kind in (Kind.SHARD_UNAVAILABLE, Kind.NOT_EXACT):
             return f"{self.kind}: {where}{on}: {self.found}"
         facts = [f"expected {self.expected}"] if self.expected else []
         facts += [f"found {self.found}"] if self.found else []

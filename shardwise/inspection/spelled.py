@@ -111,8 +111,8 @@ class Spellings:
                     kind=Kind.NOT_EXACT,
                     table=name,
                     column=column,
-                    expected=f"{found.spelling} ({column}), if it stays so: then queries by it ask one shard",
-                    found=f"{len(found.values):,} values, all spelled so",
+                    found=f"it could be {found.spelling} ({column}), for all {len(found.values):,} values "
+                    "are spelled so. If that stays true, declare it: then queries by it ask one shard",
                     is_error=False,
                 )
 

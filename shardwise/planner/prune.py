@@ -64,7 +64,7 @@ def slots_of(
     slots = _Walk(keys).conjunction([(conjunct, False) for conjunct in conjuncts])
     if slots == keys.all:
         return Pruned(slots, _reasons(keys))
-    # Tables of each shard are spared, and no shard: what kept the rest of the key from pruning is worth telling.
+    # Tables are spared, and no shard: what kept the rest of the key from pruning is worth telling.
     tells = keys.notes and len(sharding.shards_of(slots)) == len(sharding.shards())
     return Pruned(slots, tuple(keys.notes) if tells else ())
 

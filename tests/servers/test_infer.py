@@ -183,6 +183,55 @@ def test_names_whose_letter_case_counts(monkeypatch: pytest.MonkeyPatch, tmp_pat
         assert found.fetchone() == (3,)
 
 
+def test_a_schema_per_tenant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Tables of other schemas are not left out in silence; tenants' are one table."""
+    server, tenants = postgres(), ("acme", "globex", "Umbrella Corp")
+    database = server.database(
+        "CREATE TABLE plans (code TEXT PRIMARY KEY)",
+        *(f'CREATE SCHEMA "t_{tenant}"' for tenant in tenants),
+        *(f'CREATE TABLE "t_{tenant}".invoices (id INT PRIMARY KEY, total INT)' for tenant in tenants),
+        *(f'INSERT INTO "t_{tenant}".invoices VALUES (1, 10), (2, 20)' for tenant in tenants),
+        "CREATE SCHEMA stats",
+        "CREATE TABLE stats.days (day DATE)",
+    )
+    text, _ = infer(server, database, monkeypatch)
+    assert statement(text, "TABLE invoices") == (
+        "ATTACH TABLE invoices SHARD BY by_schema (tenant TEXT VIRTUAL) NAMED 't_{tenant}.{table}'"
+    )
+    assert "stats.days" in text
+    assert "all as the catalog says" in check(text, tmp_path)
+    with shardwise.connect(str(tmp_path / "cluster.sql")) as con:
+        found = con.execute("SELECT tenant, SUM(total) FROM invoices GROUP BY tenant")
+        assert sorted(found.fetchall()) == sorted((tenant, 30) for tenant in tenants)
+
+
+def test_a_wrong_password_is_told_without_a_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is none yet, whose source or PASSWORD a message could name."""
+    for server in (mariadb(0), postgres()):
+        monkeypatch.setenv("SHARDWISE_PASSWORD", "not it")
+        result = CliRunner().invoke(app, ["infer", server.url("any")])
+        assert result.exit_code == 3
+        assert "error: " in result.output
+        assert "source" not in result.output
+        assert "the password that SHARDWISE_PASSWORD, --password-env or --password-file" in result.output
+        monkeypatch.delenv("SHARDWISE_PASSWORD")
+        result = CliRunner().invoke(app, ["infer", server.url("any")])
+        assert "ive one by SHARDWISE_PASSWORD, --password-env or --password-file" in result.output
+
+
+def test_what_is_written_and_what_to_do_next(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    server = postgres()
+    database = server.database("CREATE TABLE a (id INT PRIMARY KEY)")
+    monkeypatch.setenv("SHARDWISE_PASSWORD", server.password)
+    monkeypatch.chdir(tmp_path)
+    for name, option in (("cluster.sql", ""), ("my own.sql", " -c 'my own.sql'")):
+        result = CliRunner().invoke(app, ["infer", server.url(database), "-o", name])
+        assert result.stderr == (
+            f"wrote {name}: 1 table on 1 source. Read its comments, then:\n"
+            f"  shardwise catalog import{option}\n  shardwise catalog check --rows{option}\n"
+        )
+
+
 def test_what_is_refused() -> None:
     for url, message in (
         ("sqlite:///a.db", "no kind of server"),

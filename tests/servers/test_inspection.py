@@ -386,8 +386,8 @@ def test_a_text_key_that_could_be_exact_is_told(
         assert of_b == []
     else:
         (line,) = of_b
-        wanted = f"expected {proposed}, if it stays so: then queries by it ask one shard"
-        assert line.endswith(f"{wanted}, found 31 values, all spelled so")
+        wanted = f"it could be {proposed}, for all 31 values are spelled so. If that stays true, declare it: "
+        assert line.endswith(f"{wanted}then queries by it ask one shard")
     assert said[-1] == "2 tables checked, all rows: all as the catalog says"
 
 

@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from shardwise.cli.catalog import DEFAULT_CATALOG, existing
-from shardwise.cli.console import failing
+from shardwise.cli.catalog import existing
+from shardwise.cli.console import DEFAULT_CATALOG, failing
 from shardwise.cli.shell.leaving import Leave
 from shardwise.cli.shell.settings import Settings
 from shardwise.cli.shell.shell import Shell

@@ -19,6 +19,7 @@ from shardwise.catalog.types import type_family
 from shardwise.errors import CatalogError
 from shardwise.inspection.inferring.candidates import KEYS
 from shardwise.inspection.inferring.sampled import Member
+from shardwise.inspection.inferring.schemas import Elsewhere
 from shardwise.inspection.physical import PhysicalTable, SourceReader
 from shardwise.inspection.reading import quoted, quoted_table, read_tables
 
@@ -38,6 +39,14 @@ _ESTIMATES = {
     "postgres": "SELECT relname, reltuples::bigint FROM pg_class WHERE relkind IN ('r', 'p') "
     "AND relnamespace = current_schema()::regnamespace AND NOT relispartition",
 }
+_ELSEWHERE = """
+    SELECT n.nspname, c.relname, EXISTS (
+        SELECT FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND lower(a.attname) = 'tenant')
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^(pg_|information_schema$)'
+        AND n.nspname IS DISTINCT FROM current_schema()"""
+"""Tables in other schemas: of PostgreSQL alone, for a schema of MySQL's is a database."""
 _LONG = ("longtext", "mediumtext", "text", "json")
 
 
@@ -114,6 +123,20 @@ class Survey:
         low, high = _PER_TABLE
         per_table = min(high, max(low, SAMPLED_ROWS // max(1, len(found))))
         return [self._member(source, table, rows, per_table) for source, table, rows in found]
+
+    def elsewhere(self, sources: Sequence[str]) -> dict[str, Elsewhere]:
+        """By source: what is in schemas that `members` does not look into."""
+        if self.dialect != "postgres":
+            return {}
+        found: dict[str, Elsewhere] = {}
+        for source in sources:
+            rows = self._reader(source).rows(_ELSEWHERE)
+            tables: dict[str, set[str]] = {}
+            for schema, table, _ in rows:
+                tables.setdefault(str(schema), set()).add(str(table))
+            of_schemas = {schema: frozenset(names) for schema, names in tables.items()}
+            found[source] = Elsewhere(of_schemas, any(has_tenant for *_, has_tenant in rows))
+        return found
 
     def _member(self, source: str, table: PhysicalTable, estimate: int | None, rows: int) -> Member:
         kinds = {column.name.lower(): type_family(column.type, self.dialect) for column in table.columns}

@@ -10,7 +10,7 @@ from shardwise.catalog.items import Item
 from shardwise.catalog.language import parse
 from shardwise.catalog.model import Sharding, Table
 from shardwise.catalog.printing import print_item
-from shardwise.catalog.shardings import Grid, ListOf, Range, ShardingFunction
+from shardwise.catalog.shardings import Directory, Grid, ListOf, Range, ShardingFunction
 from shardwise.catalog.sources import Members, Source, SourceFamily
 from shardwise.errors import CatalogError
 from shardwise.inspection.layouts.fitting import slots_template, template_of
@@ -52,6 +52,12 @@ class Draft:
             number += 1
             own = f"{name}_{number}"
         self.shardings[own] = replace(made, name=own)
+        return own
+
+    def directory(self, name: str, level: str, on: str) -> str:
+        """The name of a new sharding whose members are found when they are needed."""
+        own = f"{name}_2" if name in self.shardings or name in self.sources else name
+        self.shardings[own] = Sharding(name=own, function=Directory(), levels=(level,), on=on)
         return own
 
     def items(self) -> list[Item]:

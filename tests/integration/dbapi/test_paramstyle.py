@@ -118,12 +118,12 @@ def test_a_style_that_is_none(tmp_path: Path) -> None:
         (
             "SELECT %(a)s",
             {"b": 1},
-            'the statement\'s parameter "%(a)s" was given no value. Pass a mapping with that key, such as {"a": …}',
+            'the statement\'s parameter "%(a)s" was given no value. Pass a mapping with that key',
         ),
         (
             "SELECT %s",
             3,
-            "parameters are a sequence for %s or a mapping for %(name)s, not int. For one value write [value]",
+            "parameters are a sequence for %s or a mapping for %(name)s, not int. For one value",
         ),
         ("SET SCOPE id = %s", [], "Pass one value for each %s"),
         ("SELECT id FROM customers WHERE name = %s", None, "Give execute() the values of its %s"),
