@@ -388,7 +388,7 @@ def test_each_source_has_a_dialect_families_without_being_made():
 
 def test_names_that_anyone_may_ask_for_are_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """A service asks for whatever tenant it is told; the catalog lives as long as the service."""
-    monkeypatch.setattr("shardwise.catalog.model.DIALECTS_MAX", 100)
+    monkeypatch.setattr("shardwise.catalog.source_lookups.DIALECTS_MAX", 100)
     catalog = parse(
         "CREATE SOURCE main URL 'duckdb:///main.duckdb';\n"
         "CREATE SOURCE file_{tenant} FOR EACH tenant URL 'sqlite:///{tenant}.db';\n"
