@@ -18,6 +18,16 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.plan.sql.in_sight import items_in_sight
 from shardwise.plan.sql.own_mysql import MARK
+from shardwise.planner.dialects.blocks import (
+    Joins,
+    Names,
+    gives_name_twice,
+    groups_by_constant,
+    has_star,
+    is_itself,
+    orders_by_expression,
+    sources,
+)
 from shardwise.planner.dialects.mysql_reading import called
 from shardwise.planner.dialects.mysql_words import AGGREGATES, SCALARS, WINDOWS
 
@@ -74,10 +84,11 @@ def _found(ast: exp.Expr, catalog: Catalog) -> Iterator[str]:
         what = _of_node(node)
         if what is not None:
             yield what
+    names = Names(catalog, relation_of, _with_item, (exp.SetOperation, exp.Subquery))
     for select in ast.find_all(exp.Select):
-        yield from _of_select(select, catalog, is_outermost=select is ast)
+        yield from _of_select(select, names, is_outermost=select is ast)
     for operation in ast.find_all(exp.SetOperation):
-        yield from _of_set_operation(operation, ast)
+        yield from _of_set_operation(operation, ast, names)
 
 
 def _of_node(node: exp.Expr) -> str | None:
@@ -139,125 +150,67 @@ def relation_of(table: exp.Table, catalog: Catalog) -> Table | View | None:
     return catalog.table(table.name, table.db or None)
 
 
-def _columns_of(item: exp.Expr, catalog: Catalog) -> set[str] | None:
-    """The names that an item of FROM gives; None where that is not plain."""
-    if isinstance(item, exp.Subquery):
-        query = item.this
-        while isinstance(query, exp.SetOperation | exp.Subquery):
-            query = query.this
-        return _names_of(query, catalog) if isinstance(query, exp.Select) else None
-    if isinstance(item, exp.Table):
-        cte = None if item.db else items_in_sight(item).get(item.name.lower())
-        if cte is not None:
-            alias = cte.args.get("alias")
-            given = {c.name.lower() for c in alias.args.get("columns") or ()} if alias is not None else set()
-            return given or (_names_of(cte.this, catalog) if isinstance(cte.this, exp.Select) else None)
-        found = relation_of(item, catalog)
-        if isinstance(found, Table) and found.columns is not None:
-            return {column.name.lower() for column in found.columns}
-    return None
-
-
-def _names_of(select: exp.Select, catalog: Catalog) -> set[str] | None:
-    names: set[str] = set()
-    for item in select.expressions:
-        if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
-            for source in _sources(select):
-                inner = _columns_of(source, catalog)
-                if inner is None:
-                    return None
-                names |= inner
-        elif item.alias_or_name:
-            names.add(item.alias_or_name.lower())
-    return names
-
-
-def _sources(select: exp.Select) -> list[exp.Expr]:
-    clause = select.args.get("from_")
-    if clause is None:
-        return []
-    joins = [*(clause.this.args.get("joins") or ()), *(select.args.get("joins") or ())]
-    return [clause.this, *(join.this for join in joins)]
+def _with_item(item: exp.Table) -> exp.Expr | None:
+    return None if item.db else items_in_sight(item).get(item.name.lower())
 
 
 # ------------------------------------------------------------------ blocks
 
 
-def _of_select(select: exp.Select, catalog: Catalog, *, is_outermost: bool) -> Iterator[str]:
-    joins = select.args.get("joins") or ()
-    outer = [j for j in joins if str(j.args.get("side") or "").upper() in ("RIGHT", "FULL")]
-    commas = [j for j in joins if not any(j.args.get(k) for k in ("kind", "side", "method", "on", "using"))]
-    if outer and len(joins) > 1:
+def _of_select(select: exp.Select, names: Names, *, is_outermost: bool) -> Iterator[str]:
+    joins = Joins(select)
+    is_joined_again = len(joins.all) > 1
+    if joins.has_outer and is_joined_again:
         yield "a RIGHT join beside others"
-    if any(j.args.get("method") for j in joins):
+    if joins.has_natural:
         yield "a NATURAL join"
-    if any(str(j.args.get("kind") or "").upper().startswith("STRAIGHT") for j in joins):
+    if any(str(j.args.get("kind") or "").upper().startswith("STRAIGHT") for j in joins.all):
         yield "STRAIGHT_JOIN"
-    has_star = any(isinstance(part, exp.Star) for item in select.expressions for part in item.walk())
-    if any(j.args.get("using") for j in joins) and (has_star or outer or commas or len(joins) > 1):
+    if joins.has_using and (has_star(select) or joins.has_outer or joins.commas or is_joined_again):
         yield "USING beside * or other joins"
-    if commas and len(commas) != len(joins):
+    if joins.commas and len(joins.commas) != len(joins.all):
         yield "a comma beside a JOIN"
     if any(
         isinstance(source, exp.Subquery) and isinstance(source.this, exp.Table | exp.Subquery)
-        for source in _sources(select)
+        for source in sources(select)
     ):
         yield "a join in parentheses"
     if select.args.get("windows"):
         yield "WINDOW"
     if select.args.get("having") is not None and select.args.get("group") is None:
         yield "HAVING without GROUP BY"
-    group = select.args.get("group")
-    for key in group.expressions if group is not None else ():
-        place = int(key.name) if isinstance(key, exp.Literal) and key.name.isdigit() else None
-        grouped = select.expressions[place - 1 : place] if place else [key]
-        if any(each.find(exp.Column) is None for each in grouped):
-            yield "GROUP BY a constant"
+    if groups_by_constant(select):
+        yield "GROUP BY a constant"
     order = select.args.get("order")
     if any(isinstance(o.this, exp.Null) for o in (order.expressions if order is not None else ())):
         yield "ORDER BY NULL"
-    yield from _of_aliases(select, catalog, is_outermost=is_outermost)
+    yield from _of_aliases(select, names, is_outermost=is_outermost)
 
 
-def _of_aliases(select: exp.Select, catalog: Catalog, *, is_outermost: bool) -> Iterator[str]:
-    aliased = [i for i in select.expressions if isinstance(i, exp.Alias) and not _is_itself(i)]
+def _of_aliases(select: exp.Select, names: Names, *, is_outermost: bool) -> Iterator[str]:
+    aliased = [i for i in select.expressions if isinstance(i, exp.Alias) and not is_itself(i)]
     aliases = Counter(item.alias.lower() for item in aliased)
     is_named = any(select.args.get(key) is not None for key in ("group", "having", "order"))
     if is_named and any(count > 1 for count in aliases.values()):
         yield "an alias given twice"
-    below = [_columns_of(source, catalog) for source in _sources(select)]
+    below = [names.of(source) for source in sources(select)]
     if aliases and is_named and None in below:
         yield "aliases beside columns that are not known"
-    known = set().union(*(names for names in below if names is not None))
+    known = set().union(*(given for given in below if given is not None))
     if is_named and any(alias in known for alias in aliases):
         yield "an alias that is a column's name too"
     for item in select.expressions:
         if not isinstance(item, exp.Alias | exp.Column | exp.Star):
             yield "an expression whose name no alias can be"
-    if not is_outermost:
-        shown = Counter(item.alias_or_name.lower() for item in select.expressions if item.alias_or_name)
-        if any(count > 1 for count in shown.values()):
-            yield "a name given twice in a subquery"
+    if not is_outermost and gives_name_twice(select):
+        yield "a name given twice in a subquery"
 
 
-def _is_itself(item: exp.Alias) -> bool:
-    """A column under its own name, as each is that was selected by it."""
-    return isinstance(item.this, exp.Column) and item.this.name.lower() == item.alias.lower()
-
-
-def _of_set_operation(operation: exp.SetOperation, ast: exp.Expr) -> Iterator[str]:
+def _of_set_operation(operation: exp.SetOperation, ast: exp.Expr, names: Names) -> Iterator[str]:
     kinds = {type(o) for o in operation.find_all(exp.SetOperation)}
     if len(kinds) > 1:
         yield "set operations of several kinds"
     if operation.args.get("with_") is not None and operation is not ast:
         yield "WITH in an arm of a set operation"
-    order = operation.args.get("order")
-    first: exp.Expr = operation
-    while isinstance(first, exp.SetOperation | exp.Subquery):
-        first = first.this
-    names = {item.alias_or_name.lower() for item in first.expressions if item.alias_or_name}
-    for ordered in order.expressions if order is not None else ():
-        key = ordered.this
-        is_name = isinstance(key, exp.Column) and not key.table and key.name.lower() in names
-        if not is_name and not (isinstance(key, exp.Literal) and not key.is_string):
-            yield "ORDER BY of an expression after a set operation"
+    if orders_by_expression(operation, names.first_select(operation)):
+        yield "ORDER BY of an expression after a set operation"

@@ -15,16 +15,11 @@ from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplan
 from shardwise.plan.sql.reader import Reader
 from shardwise.planner.context import Context
 from shardwise.planner.dialects.base import Dialect, Moment
+from shardwise.planner.dialects.blocks import sources
 from shardwise.planner.dialects.postgres_aggregates import combine
 from shardwise.planner.dialects.postgres_constants import PostgresConstants, literal_of
 from shardwise.planner.dialects.postgres_groups import with_determined
-from shardwise.planner.dialects.postgres_model import (
-    is_plain,
-    is_unknown,
-    relation_of,
-    sources,
-    unmodelled,
-)
+from shardwise.planner.dialects.postgres_model import is_plain, is_unknown, relation_of, unmodelled
 from shardwise.planner.dialects.postgres_names import column_name
 from shardwise.planner.dialects.postgres_reading import trees
 from shardwise.planner.dialects.postgres_words import (

@@ -15,6 +15,7 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.plan.sql.in_sight import items_in_sight
 from shardwise.planner.aggregates import is_aggregate
+from shardwise.planner.dialects.blocks import Joins, group_keys, is_itself, is_star, sources
 from shardwise.planner.dialects.postgres_words import AGGREGATES, SAFE, SCALARS, WINDOWS
 
 _COMPARISONS: Final = (
@@ -131,19 +132,13 @@ def _is_number(expr: exp.Expr | None) -> bool:
 
 
 def _of_select(select: exp.Select, catalog: Catalog) -> Iterator[str]:
-    joins = select.args.get("joins") or ()
-    sides = [str(j.args.get("side") or "").upper() for j in joins]
-    commas = [j for j in joins if not any(j.args.get(k) for k in ("kind", "side", "method", "on", "using"))]
-    has_star = any(
-        isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
-        for item in select.expressions
-    )
-    if any(j.args.get("method") for j in joins):
+    joins = Joins(select)
+    has_star = any(map(is_star, select.expressions))
+    if joins.has_natural:
         yield "a NATURAL join"
-    has_outer = any(side in ("RIGHT", "FULL") for side in sides)
-    if any(j.args.get("using") for j in joins) and (has_star or len(joins) > 1 or has_outer):
+    if joins.has_using and (has_star or len(joins.all) > 1 or joins.has_outer):
         yield "USING beside * or other joins"
-    if commas and has_outer:
+    if joins.commas and joins.has_outer:
         yield "a comma beside a RIGHT or FULL join"
     if any(isinstance(s, exp.Subquery) and isinstance(s.this, exp.Table) for s in sources(select)):
         yield "a join in parentheses"
@@ -158,12 +153,8 @@ def _of_keys(select: exp.Select) -> Iterator[str]:
     if group is not None:
         if group.args.get("all") is not None:
             yield "GROUP BY ALL or DISTINCT"
-        for key in group.expressions:
-            place = int(key.name) if isinstance(key, exp.Literal) and key.name.isdigit() else None
-            grouped = select.expressions[place - 1 : place] if place else [key]
-            if not isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets | exp.Tuple) and any(
-                each.find(exp.Column) is None for each in grouped
-            ):
+        for key, is_constant in group_keys(select):
+            if is_constant and not isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets | exp.Tuple):
                 yield "GROUP BY a constant"
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
@@ -178,8 +169,7 @@ def _of_aliases(select: exp.Select, catalog: Catalog) -> Iterator[str]:
     aliases = {
         item.alias.lower()
         for item in select.expressions
-        if isinstance(item, exp.Alias)
-        and not (isinstance(item.this, exp.Column) and item.this.name.lower() == item.alias.lower())
+        if isinstance(item, exp.Alias) and not is_itself(item)
     }
     if not aliases:
         return
@@ -232,15 +222,6 @@ def _known(select: exp.Select, catalog: Catalog) -> set[str] | None:
 
 def _is_with_item(item: exp.Expr) -> bool:
     return not item.args.get("db") and item.name.lower() in items_in_sight(item)
-
-
-def sources(select: exp.Select) -> list[exp.Expr]:
-    """The items of FROM."""
-    clause = select.args.get("from_")
-    if clause is None:
-        return []
-    joins = [*(clause.this.args.get("joins") or ()), *(select.args.get("joins") or ())]
-    return [clause.this, *(join.this for join in joins)]
 
 
 # ------------------------------------------------------------------ set operations

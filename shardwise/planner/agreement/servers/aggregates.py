@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
-from shardwise.planner.aggregate_sql import Call, take_apart
+from shardwise.planner.aggregate_sql import Call
+from shardwise.planner.agreement.aggregates import by_table, one_value
 from shardwise.planner.agreement.forms import NotAgreed
 from shardwise.planner.agreement.make import case, integer
 from shardwise.planner.agreement.servers.conditions import condition
 from shardwise.planner.agreement.types import BIGINT, BOOL, DOUBLE, Family, Type, decimal
-from shardwise.planner.functions import is_volatile
 
 if TYPE_CHECKING:
     from shardwise.planner.agreement.servers.writer import ServerWriter
@@ -26,11 +26,7 @@ _HUGE: Final = Type(Family.INT, "HUGEINT", -(10**38), 10**38)
 
 def aggregate(writer: ServerWriter, expr: exp.Expr) -> Result:
     """An aggregate call over canonical values."""
-    call = take_apart(expr)
-    entry = _TABLE.get(call.name) if call is not None else None
-    if call is None or entry is None or call.order or is_volatile(expr):
-        raise NotAgreed(expr)
-    return entry(writer, call, expr)
+    return by_table(_TABLE, writer, expr)
 
 
 def _filtered(writer: ServerWriter, call: Call, value: exp.Expr) -> exp.Expr:
@@ -57,7 +53,7 @@ def _count(writer: ServerWriter, call: Call, expr: exp.Expr) -> Result:
 
 
 def _sum(writer: ServerWriter, call: Call, expr: exp.Expr) -> Result:
-    value, type_ = _one(writer, call, expr)
+    value, type_ = one_value(writer, call, expr)
     if type_ is DOUBLE and not call.distinct:
         return writer.sum_of_doubles(_filtered(writer, call, value)), DOUBLE
     if not type_.is_number:
@@ -70,7 +66,7 @@ def _sum(writer: ServerWriter, call: Call, expr: exp.Expr) -> Result:
 
 def _extreme(kind: type[exp.AggFunc]) -> Callable[[ServerWriter, Call, exp.Expr], Result]:
     def made(writer: ServerWriter, call: Call, expr: exp.Expr) -> Result:
-        value, type_ = _one(writer, call, expr)
+        value, type_ = one_value(writer, call, expr)
         return writer.extreme(kind, _filtered(writer, call, value), type_), type_
 
     return made
@@ -78,18 +74,12 @@ def _extreme(kind: type[exp.AggFunc]) -> Callable[[ServerWriter, Call, exp.Expr]
 
 def _all_or_any(kind: type[exp.AggFunc]) -> Callable[[ServerWriter, Call, exp.Expr], Result]:
     def made(writer: ServerWriter, call: Call, expr: exp.Expr) -> Result:
-        value, type_ = _one(writer, call, expr)
+        value, type_ = one_value(writer, call, expr)
         if type_ is not BOOL:
             raise NotAgreed(expr)
         return writer.extreme(kind, _filtered(writer, call, value), BOOL), BOOL
 
     return made
-
-
-def _one(writer: ServerWriter, call: Call, expr: exp.Expr) -> Result:
-    if len(call.args) != 1 or writer.constant(call.args[0]) is not None:
-        raise NotAgreed(expr)
-    return writer.value(call.args[0])
 
 
 _TABLE: Final[dict[str, Callable[[ServerWriter, Call, exp.Expr], Result]]] = {

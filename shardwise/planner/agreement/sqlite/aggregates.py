@@ -14,14 +14,14 @@ from typing import Final
 
 from sqlglot import exp
 
-from shardwise.planner.aggregate_sql import Call, take_apart
+from shardwise.planner.aggregate_sql import Call
+from shardwise.planner.agreement.aggregates import by_table, one_value
 from shardwise.planner.agreement.forms import NotAgreed
 from shardwise.planner.agreement.make import both, call, case, integer, is_null, string
 from shardwise.planner.agreement.sqlite.conditions import condition
 from shardwise.planner.agreement.sqlite.values import FUNCTION
 from shardwise.planner.agreement.types import BIGINT, BOOL, DOUBLE, Family, Type
 from shardwise.planner.agreement.writer import Writer
-from shardwise.planner.functions import is_volatile
 
 _SMALL_DIGITS: Final = 10
 """Of so many digits it takes 900 million of the largest to leave 64 bits; then SQLite fails, and we do."""
@@ -32,11 +32,7 @@ Result = tuple[exp.Expr, Type | None]
 
 def aggregate(writer: Writer, expr: exp.Expr) -> Result:
     """An aggregate call over canonical values."""
-    call = take_apart(expr)
-    entry = _TABLE.get(call.name) if call is not None else None
-    if call is None or entry is None or call.order or is_volatile(expr):
-        raise NotAgreed(expr)
-    return entry(writer, call, expr)
+    return by_table(_TABLE, writer, expr)
 
 
 def _filtered(writer: Writer, call: Call, made: exp.Expr) -> exp.Expr:
@@ -60,7 +56,7 @@ def _count(writer: Writer, call: Call, expr: exp.Expr) -> Result:
 
 
 def _sum(writer: Writer, call: Call, expr: exp.Expr) -> Result:
-    value, type_ = _one(writer, call, expr)
+    value, type_ = one_value(writer, call, expr)
     if type_ is DOUBLE and not call.distinct:
         return _sum_of_reals(writer, call, value), None
     if call.distinct or not type_.is_number:
@@ -103,7 +99,7 @@ def _lost() -> exp.Expr:
 
 def _extreme(kind: type[exp.AggFunc]) -> Callable[[Writer, Call, exp.Expr], Result]:
     def made(writer: Writer, call: Call, expr: exp.Expr) -> Result:
-        value, type_ = _one(writer, call, expr)
+        value, type_ = one_value(writer, call, expr)
         return _filtered(writer, call, kind(this=value)), type_
 
     return made
@@ -111,18 +107,12 @@ def _extreme(kind: type[exp.AggFunc]) -> Callable[[Writer, Call, exp.Expr], Resu
 
 def _all_or_any(kind: type[exp.AggFunc]) -> Callable[[Writer, Call, exp.Expr], Result]:
     def made(writer: Writer, call: Call, expr: exp.Expr) -> Result:
-        value, type_ = _one(writer, call, expr)
+        value, type_ = one_value(writer, call, expr)
         if type_ is not BOOL:
             raise NotAgreed(expr)
         return _filtered(writer, call, kind(this=value)), BOOL
 
     return made
-
-
-def _one(writer: Writer, call: Call, expr: exp.Expr) -> tuple[exp.Expr, Type]:
-    if len(call.args) != 1 or writer.constant(call.args[0]) is not None:
-        raise NotAgreed(expr)
-    return writer.value(call.args[0])
 
 
 _TABLE: Final[dict[str, Callable[[Writer, Call, exp.Expr], Result]]] = {
