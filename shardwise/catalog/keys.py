@@ -31,6 +31,7 @@ from typing import Final
 from sqlglot import exp
 
 from shardwise.catalog.shardings import Value, key_bytes, key_text
+from shardwise.catalog.spoken import spoken
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import CatalogError, DataError
 
@@ -186,12 +187,12 @@ def _modulo(arguments: Sequence[Value], dialect: str) -> Value:
 
 def _and(arguments: Sequence[Value], dialect: str) -> Value:
     left, right = _ints(arguments, "&")
-    return (left & right) & (1 << 64) - 1 if dialect == "mysql" else left & right
+    return (left & right) & (1 << 64) - 1 if spoken(dialect).has_unsigned_bits else left & right
 
 
 def _shift_left(arguments: Sequence[Value], dialect: str) -> Value:
     number, count = _ints(arguments, "<<")
-    if dialect == "mysql":
+    if spoken(dialect).has_unsigned_bits:
         return number << count & (1 << 64) - 1 if 0 <= count < 64 else 0
     if number < 0 or not 0 <= count < 63 or number << count >= 1 << 63:
         raise _refuse("<<")
@@ -202,7 +203,7 @@ def _shift_right(arguments: Sequence[Value], dialect: str) -> Value:
     number, count = _ints(arguments, ">>")
     if count < 0:
         raise _refuse(">>")
-    if dialect == "mysql":
+    if spoken(dialect).has_unsigned_bits:
         return (number & (1 << 64) - 1) >> count
     # A shift as wide as the integer's type gives 0, and the type is not known: −5 >> 31 is −1 or 0.
     if number < 0 and count >= next((width for width in (8, 16, 32) if number >= -1 << width - 1), 64):

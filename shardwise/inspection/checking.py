@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from shardwise.catalog.model import Catalog, Column, Reference, Table, View
+from shardwise.catalog.spoken import spoken
 from shardwise.errors import Error, ShardUnavailable
 from shardwise.inspection.drift import differences, normal_type
 from shardwise.inspection.findings import Finding, Kind
@@ -14,7 +15,6 @@ from shardwise.inspection.importing import Opener, Partition, Sources, partition
 from shardwise.inspection.physical import PhysicalTable, SourceReader
 from shardwise.inspection.reading import quoted, quoted_table
 from shardwise.inspection.rows import duplicates, misplaced
-from shardwise.inspection.servers import SERVERS
 from shardwise.inspection.spelled import Spellings
 
 SAMPLE_ROWS = 1_000
@@ -132,7 +132,7 @@ def _rows_of(
 def _with_collations(expected: PhysicalTable, there: PhysicalTable) -> PhysicalTable:
     """What the catalog does not say of collations, the first shard does."""
     theirs = {column.name.lower(): column.collation for column in there.columns}
-    if there.product not in SERVERS or not any(theirs.values()):
+    if not spoken(there.product).is_server or not any(theirs.values()):
         return expected
     columns = (replace(c, collation=c.collation or theirs.get(c.name.lower())) for c in expected.columns)
     return replace(expected, columns=tuple(columns))
@@ -185,7 +185,7 @@ def _digest_here(
     reader: SourceReader, table: str, columns: Sequence[Column], dialect: str
 ) -> tuple[int, object]:
     """The same of values, whichever product holds them. Columns that are stored as numbers are left out."""
-    is_own = reader.dialect == dialect and dialect in SERVERS
+    is_own = reader.dialect == dialect and spoken(dialect).is_server
     wanted = sorted((c.name, normal_type(c.type)) for c in columns if c.stored is None)
     names = ", ".join(quoted(name, reader.dialect) for name, _ in wanted)
     sql = f"SELECT {names} FROM {quoted_table(table, reader.dialect)}"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardwise.catalog.model import Column
+from shardwise.catalog.spoken import spoken
 from shardwise.executor.backends import backend_of
 from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.physical import PhysicalTable
-from shardwise.inspection.servers import SERVERS
 
 
 def differences(
@@ -81,7 +81,7 @@ def _column_differences(
             yield finding(Kind.COLUMN_TYPE, want.type, f"a column that is {why}")
     if not want.nullable and have.nullable:
         yield finding(Kind.NULLABILITY, "NOT NULL", "NULL allowed")
-    says = declared is None or (there.product in SERVERS and want.collation and have.collation)
+    says = declared is None or (spoken(there.product).is_server and want.collation and have.collation)
     if says and (want.collation or "").lower() != (have.collation or "").lower():
         yield finding(Kind.COLLATION, want.collation or "no collation", have.collation or "none")
 

@@ -12,8 +12,9 @@ import sqlglot
 from sqlglot import exp
 
 from shardwise.catalog.model import Column
+from shardwise.catalog.spoken import spoken
 from shardwise.inspection.physical import PhysicalTable, SourceReader
-from shardwise.inspection.servers import SERVERS, read_server_tables
+from shardwise.inspection.servers import read_server_tables
 from shardwise.inspection.sqlite import read_sqlite_tables
 
 _COLUMNS = """
@@ -37,7 +38,7 @@ def read_tables(reader: SourceReader, dialect: str) -> Mapping[str, PhysicalTabl
     """
     if reader.dialect == "sqlite":
         return read_sqlite_tables(reader, dialect)
-    if reader.dialect in SERVERS:
+    if spoken(reader.dialect).is_server:
         return read_server_tables(reader, dialect)
     columns: dict[str, list[Column]] = {}
     names: dict[str, str] = {}
@@ -76,8 +77,7 @@ def row_count(reader: SourceReader, table: str) -> int:
 
 def quoted(name: str, dialect: str) -> str:
     """A column's name as SQL of a source's dialect."""
-    mark = "`" if dialect == "mysql" else '"'
-    return mark + name.replace(mark, mark * 2) + mark
+    return spoken(dialect).quoted(name)
 
 
 def quoted_table(name: str, dialect: str) -> str:

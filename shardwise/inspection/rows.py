@@ -12,6 +12,7 @@ from sqlglot import exp
 from shardwise.catalog.keys import evaluate, family_of
 from shardwise.catalog.model import Catalog, Column, Sharded, ShardedWith, Sharding, ShardKey, Table
 from shardwise.catalog.shardings import SlotSet, canonical, members
+from shardwise.catalog.spoken import spoken
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import DataError
 from shardwise.executor.backends.base import Columns
@@ -20,7 +21,6 @@ from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.importing import Partition
 from shardwise.inspection.physical import SourceReader
 from shardwise.inspection.reading import quoted, quoted_table
-from shardwise.inspection.servers import SERVERS
 
 
 class _Wrong(NamedTuple):
@@ -104,7 +104,7 @@ class _Asked(NamedTuple):
 
     def wanted(self, *columns: str) -> Columns | None:
         """What columns are to be read as: a server of the catalog's dialect has their types."""
-        if self.reader.dialect == self.dialect and self.dialect in SERVERS:
+        if self.reader.dialect == self.dialect and spoken(self.dialect).is_server:
             return None
         return (*((name, normal_type(self.types[name.lower()])) for name in columns), ("count", "BIGINT"))
 
@@ -152,8 +152,7 @@ def _wrong_by_source(asked: _Asked, text: str, key: ShardKey, own: SlotSet, rows
     reader = asked.reader
     parts = [asked.quoted(part.name) for part in key.parts]
     numbers = ", ".join(map(str, members(own))) or "-1"
-    kind = "CHAR" if reader.dialect == "mysql" else "VARCHAR"
-    shown = ", ".join(f"CAST({part} AS {kind})" for part in parts)
+    shown = ", ".join(f"CAST({part} AS {spoken(reader.dialect).text_type})" for part in parts)
     ((wrong, seen, example),) = reader.rows(
         "SELECT count(CASE WHEN is_wrong THEN 1 END), count(*), max(CASE WHEN is_wrong THEN shown END) FROM ("
         f"SELECT concat_ws(', ', {shown}) AS shown, coalesce({text.format(*parts)}, -1) NOT IN ({numbers}) "
@@ -223,7 +222,7 @@ def duplicates(
             engine.execute(f"CREATE TABLE keys ({', '.join(f'{name} VARCHAR' for name in names)})")
             for partition in good:
                 reader = reader_of(partition.shard)
-                kind = "CHAR" if reader.dialect == "mysql" else "VARCHAR"
+                kind = spoken(reader.dialect).text_type
                 texts = ", ".join(f"CAST({quoted(name, reader.dialect)} AS {kind})" for name in key)
                 place = quoted_table(partition.name, reader.dialect)
                 rows = reader.rows(f"SELECT {texts} FROM {place}", None, wanted)

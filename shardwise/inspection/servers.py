@@ -13,8 +13,6 @@ from shardwise.catalog.model import Column
 from shardwise.catalog.types import read_type
 from shardwise.inspection.physical import PhysicalTable, SourceReader
 
-SERVERS = frozenset({"mysql", "postgres"})
-
 _MYSQL_COLUMNS = """
     SELECT NULL, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE = 'YES', COLLATION_NAME, COLUMN_DEFAULT, 1
     FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION"""

@@ -19,6 +19,7 @@ from sqlglot import exp
 from shardwise.caching import cached_property
 from shardwise.catalog import Catalog
 from shardwise.catalog.model import Sharded, ShardedWith, Table, View
+from shardwise.catalog.spoken import spoken
 from shardwise.cli.shell.vocabulary import RESERVED
 from shardwise.dbapi import Connection
 from shardwise.planner.dialects import mysql_words, postgres_words
@@ -57,8 +58,7 @@ class Names:
         """The name as it is written: in quotes where it needs some."""
         if _PLAIN.fullmatch(name) and name.upper() not in RESERVED:
             return name
-        quote = "`" if self.dialect == "mysql" else '"'
-        return quote + name.replace(quote, quote * 2) + quote
+        return spoken(self.dialect).quoted(name)
 
     @cached_property
     def schemas(self) -> tuple[str, ...]:

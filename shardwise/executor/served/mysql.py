@@ -17,6 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from shardwise.catalog.model import Column
+from shardwise.catalog.spoken import spoken
 from shardwise.errors import DataError, Error, InternalError, NotSupportedError
 from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.served.encoding import has_wide, pieces
@@ -139,7 +140,7 @@ class MySQL:
         return self._select(columns, "'[]'", {}) if columns else "SELECT 1 WHERE FALSE"
 
     def identifier(self, name: str) -> str:
-        return "`" + name.replace("`", "``") + "`"
+        return spoken(self.dialect).quoted(name)
 
     def folded(self, name: str, *, is_quoted: bool) -> str:
         return name

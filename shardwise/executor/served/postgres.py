@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from shardwise.catalog.model import Column
 from shardwise.catalog.postgres_types import LOOSE, is_own_collation
+from shardwise.catalog.spoken import spoken
 from shardwise.errors import BudgetExceeded, Error
 from shardwise.executor.backends.base import Columns, SourceConnection
 from shardwise.executor.served.encoding import array_elements
@@ -126,7 +127,7 @@ class Postgres:
         return f"SELECT {', '.join(items)} WHERE FALSE"
 
     def identifier(self, name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
+        return spoken(self.dialect).quoted(name)
 
     def folded(self, name: str, *, is_quoted: bool) -> str:
         return name if is_quoted else name.lower()
