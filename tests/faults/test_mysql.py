@@ -17,14 +17,13 @@ from shardwise.errors import (
     CatalogError,
     DataError,
     DeadlineExceeded,
-    Error,
     InterfaceError,
     OperationalError,
     ShardUnavailable,
 )
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.mysql import MySQLBackend, MySQLSource
-from shardwise.executor.backends.mysql.connection import MySQLConnection
+from tests.faults.asking import error_of, read, rows, until
 from tests.faults.certificates import certificates
 from tests.faults.proxy import Proxy
 from tests.servers import private_mariadb
@@ -82,40 +81,6 @@ def source(backend: MySQLBackend, server: MariaDB, database: str) -> Iterator[My
     found = backend.open(location(server, database), SourceOptions())
     yield found
     found.close()
-
-
-def error_of(backend: MySQLBackend, where: Location, sql: str = "SELECT 1") -> Error:
-    """Ours for what opening the source, or a statement there, raises."""
-    try:
-        source = backend.open(where, SourceOptions())
-        try:
-            rows(source.connect("UTC"), sql)
-        finally:
-            source.close()
-    except Exception as error:
-        return backend.translate_error(error, where)
-    raise AssertionError("nothing was wrong")
-
-
-def rows(connection: MySQLConnection, sql: str) -> list[tuple[Any, ...]]:
-    try:
-        connection.execute(sql, {})
-        found = []
-        while more := connection.fetchmany(1000):
-            found += more
-        return found
-    finally:
-        connection.close()
-
-
-def read(connection: MySQLConnection, sql: str | None, start: str) -> None:
-    if sql is not None and start == "arrow":
-        connection.arrow(sql, {}, 1000, (("id", "BIGINT"), ("word", "VARCHAR"))).read_all()
-        return
-    if sql is not None:
-        connection.execute(sql, {})
-    while connection.fetchmany(1000):
-        pass
 
 
 def threads(server: MariaDB, database: str) -> list[tuple[Any, ...]]:
@@ -572,18 +537,11 @@ def test_idle_sessions_are_few_and_end(
         sql = f"SELECT count(*) FROM information_schema.processlist WHERE user = '{READER}' AND db = "
         return int(server.run(f"{sql}'{database}'")[0][0])
 
-    _until(lambda: count() == 2)
+    until(lambda: count() == 2)
     if ends_by == "close":
         source.close()
-    _until(lambda: count() == 0)
+    until(lambda: count() == 0)
     source.close()
-
-
-def _until(is_so: Any) -> None:
-    end = time.monotonic() + 5
-    while not is_so() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert is_so()
 
 
 # -- values -------------------------------------------------------------------------------------

@@ -18,14 +18,13 @@ from shardwise.errors import (
     CatalogError,
     DataError,
     DeadlineExceeded,
-    Error,
     OperationalError,
     ShardUnavailable,
 )
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.postgres import PostgresBackend, PostgresSource
-from shardwise.executor.backends.postgres.connection import PostgresConnection
 from shardwise.executor.backends.postgres.settings import Settings
+from tests.faults.asking import BOTH, error_of, read, rows, rows_of, until
 from tests.faults.certificates import certificates
 from tests.faults.proxy import Proxy
 from tests.servers.postgres_server import Postgres, private_postgres
@@ -35,7 +34,6 @@ pytestmark = pytest.mark.servers
 MANY = 30_000
 PASSWORD = "r'\\é \" %"
 SLOW = "SELECT count(*) FROM many a, many b, many c WHERE a.word || b.word || c.word = 'x'"
-BOTH = (("id", "BIGINT"), ("word", "VARCHAR"))
 
 
 @pytest.fixture(scope="module")
@@ -91,52 +89,12 @@ def source(backend: PostgresBackend, server: Postgres, database: str) -> Iterato
     found.close()
 
 
-def error_of(backend: PostgresBackend, where: Location, sql: str = "SELECT 1") -> Error:
-    """Ours for what opening the source, or a statement there, raises."""
-    try:
-        source = backend.open(where, SourceOptions())
-        try:
-            rows(source.connect("UTC"), sql)
-        finally:
-            source.close()
-    except Exception as error:
-        return backend.translate_error(error, where)
-    raise AssertionError("nothing was wrong")
-
-
-def rows(connection: PostgresConnection, sql: str) -> list[tuple[Any, ...]]:
-    try:
-        connection.execute(sql, {})
-        found = []
-        while more := connection.fetchmany(1000):
-            found += more
-        return found
-    finally:
-        connection.close()
-
-
-def read(connection: PostgresConnection, sql: str, start: str) -> None:
-    if start == "arrow":
-        connection.arrow(sql, {}, 1000, BOTH).read_all()
-        return
-    connection.execute(sql, {})
-    while connection.fetchmany(1000):
-        pass
-
-
 def running(server: Postgres, database: str) -> list[tuple[Any, ...]]:
     """What runs there for the reader."""
     return server.run(
         "SELECT pid, query FROM pg_stat_activity"
         f" WHERE usename = 'reader' AND datname = '{database}' AND state = 'active'"
     )
-
-
-def until(is_so: Any) -> None:
-    end = time.monotonic() + 5
-    while not is_so() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert is_so()
 
 
 # -- at connect ---------------------------------------------------------------------------------
@@ -410,11 +368,6 @@ def test_a_statement_whose_process_is_stopped(
         os.kill(pid, signal.SIGCONT)
     connection.close()
     until(lambda: not running(server, database))
-
-
-def rows_of(connection: PostgresConnection, sql: str) -> list[tuple[Any, ...]]:
-    connection.execute(sql, {})
-    return connection.fetchmany(10)
 
 
 @pytest.mark.slow

@@ -1,0 +1,61 @@
+"""How a source of either product is asked, and what comes of it where something is wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from shardwise.errors import Error
+from shardwise.executor.backends.base import Backend, Location, SourceConnection, SourceOptions
+
+BOTH: Final = (("id", "BIGINT"), ("word", "VARCHAR"))
+
+
+def error_of(backend: Backend, where: Location, sql: str = "SELECT 1") -> Error:
+    """Ours for what opening the source, or a statement there, raises."""
+    try:
+        source = backend.open(where, SourceOptions())
+        try:
+            rows(source.connect("UTC"), sql)
+        finally:
+            source.close()
+    except Exception as error:
+        return backend.translate_error(error, where)
+    raise AssertionError("nothing was wrong")
+
+
+def rows(connection: SourceConnection, sql: str) -> list[tuple[Any, ...]]:
+    """All rows; the connection is closed."""
+    try:
+        return rows_of(connection, sql)
+    finally:
+        connection.close()
+
+
+def rows_of(connection: SourceConnection, sql: str) -> list[tuple[Any, ...]]:
+    """All rows; the connection stays."""
+    connection.execute(sql, {})
+    found: list[tuple[Any, ...]] = []
+    while more := connection.fetchmany(1000):
+        found += more
+    return found
+
+
+def read(connection: SourceConnection, sql: str | None, start: str) -> None:
+    """All that a statement gives, or, without one, all that is left of the last."""
+    if sql is not None and start == "arrow":
+        connection.arrow(sql, {}, 1000, BOTH).read_all()
+        return
+    if sql is not None:
+        connection.execute(sql, {})
+    while connection.fetchmany(1000):
+        pass
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Waits, but not long."""
+    end = time.monotonic() + 5
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert is_so()
