@@ -115,8 +115,11 @@ def _met(node: SetOp, use: Use, types: _Types) -> frozenset[ColumnId]:
 def _weak(plan: Node, types: _Types) -> frozenset[ColumnId]:
     """The columns without a type, or with a collation that gives way."""
     if isinstance(plan, SetOp):
-        arms = [[o.id in _weak(arm, types) for o in arm.outputs] for arm in plan.arms]
-        return frozenset(o.id for o, *weak in zip(plan.outputs, *arms, strict=True) if all(weak))
+        weak_of = [_weak(arm, types) for arm in plan.arms]
+        columns = zip(plan.outputs, *(arm.outputs for arm in plan.arms), strict=True)
+        return frozenset(
+            whole.id for whole, *each in columns if all(o.id in w for o, w in zip(each, weak_of, strict=True))
+        )
     below = frozenset[ColumnId]().union(*(_weak(node, types) for node in plan.inputs))
     if isinstance(plan, Project):
         return _of_items(plan.rel, plan.items, below, types)
