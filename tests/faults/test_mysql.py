@@ -357,7 +357,9 @@ def test_the_servers_own_timeout(backend: MySQLBackend, server: MariaDB, databas
 # -- stopped by us ------------------------------------------------------------------------------
 
 
-def test_cancel(server: MariaDB, database: str, source: MySQLSource) -> None:
+def test_a_cancel_ends_the_statement_on_the_server(
+    server: MariaDB, database: str, source: MySQLSource
+) -> None:
     connection = source.connect("UTC")
     asked: list[float] = []
 

@@ -391,7 +391,7 @@ def test_the_servers_own_timeout(backend: PostgresBackend, server: Postgres, dat
 
 
 @pytest.mark.parametrize("start", ["execute", "arrow"])
-def test_cancel(
+def test_a_cancel_ends_the_statement_on_the_server(
     backend: PostgresBackend, server: Postgres, database: str, source: PostgresSource, start: str
 ) -> None:
     connection = source.connect("UTC")

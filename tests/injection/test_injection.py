@@ -135,7 +135,7 @@ def test_lists_of_texts(world: World) -> None:
             asking.expect(wanted, f"SELECT id FROM v WHERE s IN {mark} ORDER BY id", [texts])
 
 
-def test_patterns(world: World) -> None:
+def test_a_pattern_finds_its_own_text(world: World) -> None:
     """`|` takes a pattern's own characters their meaning."""
     with Asking(world) as asking:
         for text in held(world):
@@ -152,7 +152,7 @@ def _folded(text: str) -> str:
     return "".join(each.lower() if each.isascii() else each for each in text)
 
 
-def test_bytes(world: World) -> None:
+def test_bytes_are_found_and_come_back(world: World) -> None:
     with Asking(world) as asking:
         for value in BYTES:
             rows = [(row[0],) for row in world.rows if row[2] == value]
@@ -169,7 +169,7 @@ def test_all_come_back(world: World) -> None:
         asking.expect([(len(texts), len(texts))], f"SELECT count(*), sum(n) FROM ({groups}) AS q")
 
 
-def test_aliases(world: World) -> None:
+def test_any_name_may_be_an_alias(world: World) -> None:
     wrong = []
     with world.cluster.connect() as connection:
         for name in NAMES:

@@ -102,7 +102,7 @@ def made(dialect: str, shards: int, folder: Path, a: list[Any], b: list[Any]) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("shards", [1, 3, 7])
 @pytest.mark.parametrize("dialect", ["mysql", "postgres"])
-def test_answers(dialect: str, shards: int, tmp_path: Path) -> None:
+def test_answers_are_one_servers_with_any_pass_off(dialect: str, shards: int, tmp_path: Path) -> None:
     server, whole = made(dialect, shards, tmp_path, *rows())
     with shardwise.connect(tmp_path / "cluster.sql", verify_passes=True) as con:
         for sql in STATEMENTS.strip().splitlines():

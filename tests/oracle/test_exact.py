@@ -211,7 +211,7 @@ STATEMENTS = [
 
 
 @pytest.mark.parametrize("sql", STATEMENTS)
-def test_statements(world: MySQLWorld, sql: str) -> None:
+def test_answers_of_exact_columns_are_one_servers(world: MySQLWorld, sql: str) -> None:
     compare(world, sql)
 
 

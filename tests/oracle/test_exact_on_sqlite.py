@@ -115,7 +115,7 @@ def test_however_a_constant_is_spelled(world: World, table: str, asked: str) -> 
 
 
 @pytest.mark.parametrize("sql", STATEMENTS)
-def test_statements(world: World, sql: str) -> None:
+def test_answers_of_exact_columns_are_one_files(world: World, sql: str) -> None:
     world.compare(sql)
 
 

@@ -25,7 +25,7 @@ SIZES = [(shards, grain) for shards, grain in sizes() if shards > 1]
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
-def test_fuzz(stage: Stage, seed: int) -> None:
+def test_random_statements_have_one_databases_answer(stage: Stage, seed: int) -> None:
     world = WORLDS[seed % 2]
     sql = statement(seed, world.name)
     shards, grain = SIZES[seed // 2 % len(SIZES)]

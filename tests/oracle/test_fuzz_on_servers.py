@@ -56,7 +56,7 @@ SHOPS = {world.name: on_servers(world) for world in (LETTERS, SHOP)}
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
-def test_fuzz(stage: Stage, seed: int) -> None:
+def test_random_statements_have_one_databases_answer(stage: Stage, seed: int) -> None:
     sql, params = statement(seed)
     compare(stage, ON_SERVERS, seed, sql, params, ordered=") z ORDER BY " in sql)
 

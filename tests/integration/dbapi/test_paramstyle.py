@@ -23,7 +23,7 @@ from tests.integration import tiny
         ("SELECT begin%s", "SELECT begin?"),
     ],
 )  # fmt: skip
-def test_translated(given: str, wanted: str) -> None:
+def test_marks_and_doubled_percents_are_translated(given: str, wanted: str) -> None:
     assert translated(given, "mysql").sql == wanted
 
 
@@ -74,7 +74,7 @@ def con(tmp_path: Path) -> shardwise.Connection:
     return shardwise.connect(tmp_path / "cluster.sql", paramstyle="format")
 
 
-def test_answers(con: shardwise.Connection) -> None:
+def test_statements_with_percent_marks_answer(con: shardwise.Connection) -> None:
     def one(sql: str, params: object = None) -> object:
         return con.execute(sql, params).fetchall()  # type: ignore[arg-type]
 
