@@ -9,6 +9,7 @@ from hashlib import sha256
 from shardwise.catalog.model import Catalog, Column, Reference, Table, View
 from shardwise.catalog.spoken import spoken
 from shardwise.errors import Error, ShardUnavailable
+from shardwise.inspection.beyond import Beyond
 from shardwise.inspection.drift import differences, normal_type
 from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.importing import Opener, Partition, Sources, partitions
@@ -41,6 +42,7 @@ def check(
     wanted = {name.lower() for name in only}
     sources = Sources(catalog, opener)
     spellings = Spellings(catalog)
+    beyond = Beyond(catalog, sources)
     try:
         unreachable = set[str]()
         for table in catalog.tables():
@@ -50,6 +52,7 @@ def check(
                 continue
             on_table(table.full_name)
             yield from _check_table(catalog, sources, table, extent, unreachable, spellings)
+            yield from beyond.look(table, unreachable)
     finally:
         sources.close()
 

@@ -11,6 +11,7 @@ class Kind(StrEnum):
 
     SHARD_UNAVAILABLE = "shard-unavailable"
     MISSING_TABLE = "missing-table"
+    EXTRA_TABLE = "extra-table"
     MISSING_COLUMN = "missing-column"
     EXTRA_COLUMN = "extra-column"
     COLUMN_TYPE = "column-type"

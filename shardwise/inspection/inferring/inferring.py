@@ -154,7 +154,8 @@ class _Inference:
         keys = tuple(ShardKey(parts=(fit.key.expression,)) for fit in fits)
         table = self._table(family, Sharded(sharding=sharding, keys=keys), template)
         told = self._told(family, found, fits)
-        return table, [*told, *_guesses(fits), *_missing(family), *self._spellings(family, fits)]
+        remarks = [*told, *_guesses(fits), *_missing(family), *_later([first.function])]
+        return table, [*remarks, *self._spellings(family, fits)]
 
     def _lifted(
         self, function: ShardingFunction, shards: Sequence[str], members: Sequence[Member]
@@ -193,6 +194,7 @@ class _Inference:
             f"{_shape(family)}. Databases: {self._fit(row)}. Tables: {self._fit(column)}.",
             *_guesses([row, column]),
             *_missing(family),
+            *_later([row.function, column.function]),
             *self._spellings(family, [row, column]),
         ]
 
@@ -222,7 +224,9 @@ class _Inference:
         template, sharding = self._scattered(family)
         near = f" {found.near}: are the others misplaced?" if found.near else ""
         table = self._table(family, Scattered(sharding=sharding), template)
-        return table, [f"{_shape(family)}. Never pruned: {why}.{near}", *_missing(family)]
+        remarks = [f"{_shape(family)}. Never pruned: {why}.{near}", *_missing(family)]
+        days = interval_of(family)
+        return table, [*remarks, *_later([days] if days is not None else [])]
 
     def _everywhere(self, family: Family) -> tuple[str, ...]:
         """A sharding that is on just these sources, else the sources."""
@@ -327,6 +331,14 @@ def _guesses(fits: Sequence[Fit]) -> list[str]:
     if not guessed:
         return []
     return [f"{guessed} slots have no key in the sample, and are taken to be with their neighbours."]
+
+
+def _later(functions: Sequence[ShardingFunction]) -> list[str]:
+    """What is not seen of tables that are yet to be made."""
+    units = [function.unit.lower() for function in functions if isinstance(function, Interval)]
+    if not units:
+        return []
+    return [f"A later {units[0]}'s table is read once TO says so: catalog check tells of those beyond it."]
 
 
 def _missing(family: Family) -> list[str]:

@@ -197,6 +197,7 @@ def test_months_and_ranges() -> None:
         layout.add("main", f"acct_{number // 10_000}", number, f"n{number}")
     text = layout.infer()
     assert "USING INTERVAL MONTH FROM '2026-01-01' TO '2026-12-01' AS n ON main" in text
+    assert "A later month's table is read once TO says so" in text
     assert "NAMED 'log_{n:%Y%m}'" in statement(text, "TABLE log")
     assert "RANGE (main = LESS THAN 10000, main = LESS THAN 20000, main = LESS THAN MAXVALUE) AS n" in text
     assert "NAMED 'acct_{n}'" in statement(text, "TABLE acct")
