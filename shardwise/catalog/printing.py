@@ -281,14 +281,15 @@ def _sharded(placement: Sharded, dialect: str) -> str:
             column = (
                 virtual.get(part.name.casefold()) if isinstance(part, exp.Column) and number == 0 else None
             )
-            parts.append(f"{_column(column)} VIRTUAL" if column else _expression(part, dialect))
+            parts.append(f"{_column(column)} VIRTUAL" if column else print_expression(part, dialect))
         slot = "SLOT " if key.by_slot else ""
         start = f"ALSO BY {slot}" if number else f"SHARD BY {_name(placement.sharding)} "
         texts.append(f"{start}({', '.join(parts)})")
     return " ".join(texts)
 
 
-def _expression(part: exp.Expr, dialect: str) -> str:
+def print_expression(part: exp.Expr, dialect: str) -> str:
+    """A key's part: a column by its name as the catalog writes it, else in the dialect's SQL."""
     if isinstance(part, exp.Column) and not part.table:
         return _name(part.name)
     return part.sql(dialect=dialect)

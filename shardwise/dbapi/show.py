@@ -22,7 +22,7 @@ from shardwise.catalog.model import (
     Table,
     View,
 )
-from shardwise.catalog.printing import print_catalog, print_item
+from shardwise.catalog.printing import print_catalog, print_expression, print_item
 from shardwise.catalog.shardings import members
 from shardwise.catalog.sources import SourceFamily
 from shardwise.dbapi.results import Row
@@ -50,11 +50,11 @@ DESCRIBED: Final = tuple(
 _PASSWORD = re.compile(r"(://[^/:@]*):[^/@]*@")
 
 
-def placement_text(table: Table) -> str:
+def placement_text(table: Table, dialect: str) -> str:
     """How a table's rows are placed, in the words of the catalog's language."""
     match table.placement:
         case Sharded(sharding=name, keys=keys):
-            parts = [", ".join(part.sql(dialect="duckdb") for part in key.parts) for key in keys]
+            parts = [", ".join(print_expression(part, dialect) for part in key.parts) for key in keys]
             return f"SHARD BY {name} ({parts[0]})" + "".join(f" ALSO BY ({more})" for more in parts[1:])
         case ShardedWith(parent=parent, column=column, parent_column=parent_column):
             return f"SHARD WITH {parent} ON {column} = {parent}.{parent_column}"
@@ -91,7 +91,7 @@ def _tables(connection: Connection) -> Iterator[Row]:
             yield table.full_name, "view", None, None, None
         elif seen is not None:
             names_shards = isinstance(table.placement, Reference | Single)
-            placement = None if names_shards else placement_text(table)
+            placement = None if names_shards else placement_text(table, catalog.dialect)
             homes = _homes(catalog, table)
             shards = None if homes is None else sum(shard in seen for shard in homes)
             yield table.full_name, _kind(table), placement, shards, None
@@ -99,7 +99,7 @@ def _tables(connection: Connection) -> Iterator[Row]:
             count = rows.get(table.full_name.casefold())
             homes = _homes(catalog, table)
             shards = None if homes is None else len(homes)
-            yield table.full_name, _kind(table), placement_text(table), shards, count
+            yield table.full_name, _kind(table), placement_text(table, catalog.dialect), shards, count
     for name, relation in connection.locals.items():
         if isinstance(relation, View):
             yield name, "local view", None, None, None
@@ -329,7 +329,7 @@ def route_of(
     key = table.placement.keys[0] if isinstance(table.placement, Sharded) else None
     if key is None:
         raise ProgrammingError(
-            f'"{table.full_name}" has no shard key of its own: {placement_text(table)}',
+            f'"{table.full_name}" has no shard key of its own: {placement_text(table, catalog.dialect)}',
             hint="EXPLAIN (ROUTE) shows where a query goes",
         )
     parts = [_in_dialect(part, table, catalog.dialect) for part in key.parts]

@@ -17,6 +17,7 @@ from shardwise.inspection.physical import PhysicalTable, SourceReader
 from shardwise.inspection.reading import quoted, quoted_table
 from shardwise.inspection.rows import duplicates, misplaced
 from shardwise.inspection.spelled import Spellings
+from shardwise.planner.dialects import refuse_other_sources
 
 SAMPLE_ROWS = 1_000
 
@@ -40,6 +41,7 @@ def check(
 ) -> Iterator[Finding]:
     """Yields what differs, table by table, as it is found. A shard that cannot be reached is a finding."""
     wanted = {name.lower() for name in only}
+    refuse_other_sources(catalog)
     sources = Sources(catalog, opener)
     spellings = Spellings(catalog)
     beyond = Beyond(catalog, sources)

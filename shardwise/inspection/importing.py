@@ -17,6 +17,7 @@ from shardwise.inspection.findings import Finding, Kind
 from shardwise.inspection.physical import PhysicalTable, SourceReader
 from shardwise.inspection.reading import read_tables, row_count
 from shardwise.inspection.wildcards import logical_table
+from shardwise.planner.dialects import refuse_other_sources
 
 OPEN_MAX = 32
 
@@ -107,6 +108,7 @@ def import_tables(
     """
     wanted = {name.lower() for name in only}
     tables, findings = [], []
+    refuse_other_sources(catalog)
     sources = Sources(catalog, opener)
     try:
         for table in _named_tables(catalog, sources):

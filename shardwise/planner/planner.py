@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, View
-from shardwise.errors import NotSupportedError, Reason, Unplannable
+from shardwise.errors import Reason, Unplannable
 from shardwise.options import Options
 from shardwise.plan.holes import LIKE
 from shardwise.plan.kinds import all_as_base
@@ -30,7 +30,7 @@ from shardwise.planner.bind.raw import bind_whole
 from shardwise.planner.caching.cache import PlanCache, Text
 from shardwise.planner.caching.template import Template, template_of
 from shardwise.planner.context import Context
-from shardwise.planner.dialects import query_dialect
+from shardwise.planner.dialects import query_dialect, refuse_other_sources
 from shardwise.planner.firsts import Early, Firsts
 from shardwise.planner.members import place_members
 from shardwise.planner.parameters import Given, Parameters, names_written
@@ -63,21 +63,12 @@ class Planner:
         if text is not None and text.statement is not None:
             return text.statement
         dialect = query_dialect(self.catalog.dialect)
-        if dialect.is_alone:
-            self._refuse_other_sources(dialect.name)
+        refuse_other_sources(self.catalog)
         if cache is None:
             return Statement(self, sql, parse(sql, dialect), dict(locals or {}))
         text = text or cache.text(self.catalog, sql)
         text.statement = Statement(self, sql, text.shape.ast, _NO_LOCALS, cached=text)
         return text.statement
-
-    def _refuse_other_sources(self, dialect: str) -> None:
-        others = sorted(self.catalog.dialects - {dialect})
-        if others:
-            raise NotSupportedError(
-                f"a catalog of the {dialect} dialect has sources of {dialect} only, not of {others[0]}",
-                hint="Write CREATE CATALOG … DIALECT duckdb to ask sources of several products at once",
-            )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from shardwise.catalog.language import parse
 from shardwise.catalog.model import Catalog, Sharding
-from shardwise.errors import ShardUnavailable
+from shardwise.errors import NotSupportedError, ShardUnavailable
 from shardwise.inspection import Extent, Finding, Kind, check, import_tables
 from shardwise.inspection.drift import normal_type
 
@@ -275,3 +275,22 @@ def test_types_are_compared_as_duckdb_has_them(written: str, duckdb_writes: str)
 
 def test_enums_with_other_members_differ() -> None:
     assert normal_type("ENUM('a')") != normal_type("ENUM('A')")
+
+
+ASKED = (lambda c: import_tables(c, no_source), lambda c: list(check(c, no_source, Extent())))
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_a_source_of_another_product_is_refused_before_it_is_read(ask: Callable[[Catalog], object]) -> None:
+    """Its tables would be read in words that no query of the catalog's dialect understands."""
+    catalog = parse("CREATE CATALOG c DIALECT postgres; CREATE SOURCE a URL 'mysql://u@h/d';")
+    with pytest.raises(NotSupportedError) as caught:
+        ask(catalog)
+    assert str(caught.value) == (
+        "a catalog of the postgres dialect has sources of postgres only, not of mysql. "
+        "Write CREATE CATALOG … DIALECT mysql; or DIALECT duckdb to ask sources of several products at once"
+    )
+
+
+def no_source(name: str) -> Reader:
+    raise AssertionError(f"{name} was opened")

@@ -77,7 +77,7 @@ def describe(shell: Shell, arguments: list[str], given: Command) -> None:
     shell.show(names, rows)
     table = _relation(_catalog(shell), arguments[0])
     if isinstance(table, Table):
-        shell.print(placement_text(table))
+        shell.print(placement_text(table, _catalog(shell).dialect))
 
 
 @command(".schema", arguments="[PATTERN]", completes=Completes.TABLE)
