@@ -31,9 +31,13 @@ def write_json(cursor: Cursor, sink: BinaryIO, *, as_array: bool) -> int:
     reader = cursor.to_arrow_reader()
     members = [
         literal(json.dumps(c.name, ensure_ascii=False) + ": ")
-        + f" || coalesce({_json_value(name, code)}, 'null')"
-        for name, c, code in zip(
-            positions(reader.schema), cursor.description or (), types_of(cursor, reader.schema), strict=True
+        + f" || coalesce({_json_value(name, code, field.type)}, 'null')"
+        for name, c, code, field in zip(
+            positions(reader.schema),
+            cursor.description or (),
+            types_of(cursor, reader.schema),
+            reader.schema,
+            strict=True,
         )
     ]
     separated = " || ', ' || ".join(members)
@@ -62,14 +66,15 @@ def _named(type_: pa.DataType) -> str:
     return "BLOB" if pa.types.is_binary(type_) else ""
 
 
-def _json_value(name: str, code: str) -> str:
-    """JSON has no infinity and no NaN: those are written as text. DECIMAL keeps all its digits."""
+def _json_value(name: str, code: str, type_: pa.DataType) -> str:
+    """JSON has no infinity and no NaN: those are written as text. A decimal keeps all its digits, whatever a
+    dialect calls it, and so do the numbers in a JSON document, which is not read anew."""
     text = f"CAST({name} AS VARCHAR)"
-    kind = family(code)
-    if kind in ("FLOAT", "DOUBLE"):
+    if pa.types.is_floating(type_):
         return f"CASE WHEN isfinite({name}) THEN {text} ELSE '\"' || {text} || '\"' END"
-    if kind == "DECIMAL":
+    if pa.types.is_decimal(type_):
         return text
-    if kind == "JSON":
-        return f"CAST(json({name}) AS VARCHAR)"  # on one line
+    if family(code) in ("JSON", "JSONB"):
+        on_one_line = f"translate({text}, chr(9) || chr(10) || chr(13), '   ')"
+        return f"CASE WHEN json_valid({text}) THEN {on_one_line} ELSE CAST(to_json({text}) AS VARCHAR) END"
     return f"CAST(to_json({name}) AS VARCHAR)"

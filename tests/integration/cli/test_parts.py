@@ -174,6 +174,12 @@ def test_json_is_json() -> None:
     assert set(second.values()) == {None}
     assert [json.loads(line)["a"] for line in written(EVERYTHING, Format.JSONL).splitlines()] == [1, None]
     assert json.loads(written("SELECT 1 AS a WHERE false", Format.JSON)) == []
+
+
+def test_json_keeps_the_digits_of_a_json_document() -> None:
+    document = """{"a": 1.50, "b": 123456789012345678901234567890.10,\n\t"c": "x y"}"""
+    text = written(f"SELECT '{document}'::JSON AS j", Format.JSONL).decode()
+    assert text == """{"j": {"a": 1.50, "b": 123456789012345678901234567890.10,  "c": "x y"}}\n"""
     assert written("SELECT 1 AS a WHERE false", Format.JSONL) == b""
 
 
