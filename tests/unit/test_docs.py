@@ -22,6 +22,7 @@ import pytest
 import shardwise
 from shardwise.cli import main
 from shardwise.cli.demo_data import build
+from shardwise.planner import PASSES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -133,6 +134,21 @@ def test_links_lead_somewhere() -> None:
         contents = (ROOT / page).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", contents):
             assert ((ROOT / page).parent / target).exists(), f"{page} leads to {target}"
+
+
+READMES = sorted((ROOT / "shardwise").rglob("README.md"))
+
+
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: str(path.parent.relative_to(ROOT)))
+def test_a_packages_readme_names_its_files(readme: Path) -> None:
+    """By name, or by how a name ends: `…_reading.py`. The planner's passes are known by their order."""
+    contents = readme.read_text(encoding="utf-8")
+    endings = tuple(re.findall(r"`…(\w+\.py)`", contents))
+    passes = {each.__name__ for each in PASSES}
+    files = [path.name for path in readme.parent.glob("*.py") if not path.name.startswith("__")]
+    named = {name for name in files if re.search(rf"\b{name.removesuffix('.py')}\b", contents)}
+    missing = [f for f in files if f not in named and not f.endswith(endings) and f[:-3] not in passes]
+    assert not missing
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)

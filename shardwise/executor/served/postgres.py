@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from shardwise.catalog.model import Column
-from shardwise.catalog.postgres_types import LOOSE, is_own_collation
+from shardwise.catalog.postgres_collations import LOOSE, is_own_collation
 from shardwise.catalog.spoken import spoken
 from shardwise.errors import BudgetExceeded, Error
 from shardwise.executor.backends.base import Columns, SourceConnection

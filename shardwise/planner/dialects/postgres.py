@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Column, Table
-from shardwise.catalog.postgres_types import is_own_collation
+from shardwise.catalog.postgres_collations import is_own_collation
 from shardwise.catalog.types import Family, read_type
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
 from shardwise.plan.sql.reader import Reader

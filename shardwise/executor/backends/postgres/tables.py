@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from shardwise.catalog.postgres_types import LOOSE
+from shardwise.catalog.postgres_collations import LOOSE
 from shardwise.executor.backends.base import Columns, ReadColumn
 from shardwise.executor.backends.postgres.session import Session
 
