@@ -14,6 +14,7 @@ from shardwise.planner.agreement.entries import ENTRIES
 from shardwise.planner.agreement.forms import Form, NotAgreed
 from shardwise.planner.agreement.known import ASCII
 from shardwise.planner.agreement.make import call, case, collated, either, integer, is_null, string
+from shardwise.planner.agreement.servers.entries import SERVER_ENTRIES
 from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.types import BOOL, Family, Type
 from shardwise.planner.agreement.writer import Value
@@ -157,4 +158,4 @@ def _is(writer: MySQLWriter, expr: exp.Expr) -> Value:
     return ENTRIES[exp.Is](writer, expr)
 
 
-MySQLWriter.entries = {**ServerWriter.entries, exp.Is: _is}
+MySQLWriter.entries = {**SERVER_ENTRIES, exp.Is: _is}

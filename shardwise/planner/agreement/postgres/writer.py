@@ -14,6 +14,7 @@ from shardwise.planner.agreement.constants import Canonical
 from shardwise.planner.agreement.forms import Form
 from shardwise.planner.agreement.known import BOUND
 from shardwise.planner.agreement.make import both, call, case, collated, either, integer, string
+from shardwise.planner.agreement.servers.entries import SERVER_ENTRIES
 from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.types import BOOL, TEXT, Family, Type
 
@@ -30,6 +31,7 @@ _HELD_WIDER: Final = ("TINYINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
 class PostgresWriter(ServerWriter):
+    entries: ClassVar = SERVER_ENTRIES
     types: ClassVar[Mapping[Family, str]] = _TYPES
 
     def text(self, column: exp.Expr) -> exp.Expr:

@@ -6,7 +6,7 @@ sum(total) FILTER (WHERE paid)   =>   SUM(CASE WHEN paid THEN total END)
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqlglot import exp
 
@@ -15,10 +15,8 @@ from shardwise.planner.agreement.aggregates import by_table, one_value
 from shardwise.planner.agreement.forms import NotAgreed
 from shardwise.planner.agreement.make import case, integer
 from shardwise.planner.agreement.servers.conditions import condition
+from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.types import BIGINT, BOOL, DOUBLE, Family, Type, decimal
-
-if TYPE_CHECKING:
-    from shardwise.planner.agreement.servers.writer import ServerWriter
 
 Result = tuple[exp.Expr, Type]
 _HUGE: Final = Type(Family.INT, "HUGEINT", -(10**38), 10**38)

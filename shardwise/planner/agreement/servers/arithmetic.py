@@ -10,48 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sqlglot import exp
 
 from shardwise.plan.tree import bare
 from shardwise.planner.agreement.forms import NotAgreed
 from shardwise.planner.agreement.make import call, case, integer
-from shardwise.planner.agreement.types import BIGINT, INTEGER, Family, Type, decimal
-from shardwise.planner.literals import Kind, Typed
+from shardwise.planner.agreement.servers.exact_types import DIGITS_MAX, FAST_DIGITS, exact, literal_type
+from shardwise.planner.agreement.servers.writer import ServerWriter
+from shardwise.planner.agreement.types import Family, Type
+from shardwise.planner.literals import Kind
 
-if TYPE_CHECKING:
-    from shardwise.planner.agreement.servers.writer import ServerWriter
-
-_DIGITS_MAX: Final = 38
-_FAST_DIGITS: Final = 18
-"""DuckDB computes with so many digits in 64 bits."""
 Operand = tuple[exp.Expr, Type]
-
-
-def literal_type(constant: Typed) -> Type | None:
-    """The type of a constant number beside a DECIMAL; None where that is not certain."""
-    value = constant.value
-    if isinstance(value, Decimal):
-        _, digits, exponent = value.as_tuple()
-        is_short = (
-            isinstance(exponent, int) and -_FAST_DIGITS <= exponent <= 0 and len(digits) <= _FAST_DIGITS
-        )
-        return _of(max(len(digits), 1 - int(exponent)), -int(exponent)) if is_short else None
-    if type(value) is not int or not -(1 << 63) <= value < 1 << 63:
-        return None
-    return INTEGER if -(1 << 31) <= value < 1 << 31 else BIGINT
-
-
-def _of(digits: int, scale: int) -> Type:
-    found = decimal(digits, scale, _DIGITS_MAX)
-    assert found is not None
-    return found
 
 
 def _whole(type_: Type) -> Type:
     """A column of whole numbers as DuckDB has it beside a DECIMAL."""
-    return _of(type_.digits, 0)
+    return exact(type_.digits, 0)
 
 
 def _operand(writer: ServerWriter, expr: exp.Expr) -> Operand:
@@ -80,17 +56,17 @@ def _computed(
     sides = [_whole(t) if t.family is Family.INT else t for t in (of_one, of_other)]
     digits, scale = result(sides[0], sides[1])
     made = type(expr)(this=one, expression=other)
-    is_fast = max(sides[0].digits, sides[1].digits) <= _FAST_DIGITS and scale < _FAST_DIGITS
-    if isinstance(expr, exp.Mul) and digits > _FAST_DIGITS and is_fast:
-        limit = integer(10 ** (_FAST_DIGITS - scale))
+    is_fast = max(sides[0].digits, sides[1].digits) <= FAST_DIGITS and scale < FAST_DIGITS
+    if isinstance(expr, exp.Mul) and digits > FAST_DIGITS and is_fast:
+        limit = integer(10 ** (FAST_DIGITS - scale))
         message = "Overflow in multiplication of DECIMAL(18): "
         large = exp.GTE(this=call("ABS", made), expression=limit)
-        return case((large, writer.failing(made.copy(), message)), default=made.copy()), _of(
-            _FAST_DIGITS, scale
+        return case((large, writer.failing(made.copy(), message)), default=made.copy()), exact(
+            FAST_DIGITS, scale
         )
-    if digits > _DIGITS_MAX:
+    if digits > DIGITS_MAX:
         raise NotAgreed(expr, "overflows otherwise")
-    return made, _of(digits, scale)
+    return made, exact(digits, scale)
 
 
 def _has_column(expr: exp.Expr) -> bool:

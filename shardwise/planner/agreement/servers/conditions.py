@@ -8,18 +8,14 @@ index finds what the second then looks at.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from shardwise.plan.tree import bare
 from shardwise.planner.agreement.make import both, either
+from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.types import Family
 from shardwise.planner.agreement.writer import is_understood
 from shardwise.planner.literals import Kind
-
-if TYPE_CHECKING:
-    from shardwise.planner.agreement.servers.writer import ServerWriter
 
 
 def condition(writer: ServerWriter, expr: exp.Expr) -> exp.Expr:

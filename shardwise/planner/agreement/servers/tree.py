@@ -11,7 +11,8 @@ from shardwise.plan.partitions import HIDDEN
 from shardwise.planner.agreement.forms import Form, Raw
 from shardwise.planner.agreement.servers.aggregates import aggregate
 from shardwise.planner.agreement.servers.conditions import condition
-from shardwise.planner.agreement.servers.writer import DIGITS_MAX, ServerWriter
+from shardwise.planner.agreement.servers.exact_types import DIGITS_MAX
+from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.tree import Tree
 from shardwise.planner.agreement.types import TEXT, Type, type_of
 from shardwise.planner.agreement.writer import Writer

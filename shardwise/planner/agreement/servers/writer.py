@@ -16,17 +16,14 @@ from sqlglot import exp
 
 from shardwise.plan.holes import Written
 from shardwise.planner.agreement.constants import Canonical
-from shardwise.planner.agreement.entries import ENTRIES
 from shardwise.planner.agreement.forms import Form, NotAgreed
 from shardwise.planner.agreement.known import BOUND
-from shardwise.planner.agreement.make import NULL, call, integer, string
-from shardwise.planner.agreement.servers.arithmetic import ARITHMETIC, literal_type
-from shardwise.planner.agreement.types import BIGINT, TEXT, Family, Type
-from shardwise.planner.agreement.writer import Value, Writer, is_null_constant
+from shardwise.planner.agreement.make import NULL, integer, string
+from shardwise.planner.agreement.servers.exact_types import DIGITS_MAX, literal_type
+from shardwise.planner.agreement.types import Family, Type
+from shardwise.planner.agreement.writer import Writer, is_null_constant
 from shardwise.planner.literals import Kind, Typed
 
-DIGITS_MAX: Final = 38
-"""Of DuckDB's DECIMALs; the servers have room for more."""
 _INFINITE: Final = "1" + "0" * 40
 """Beyond all whole numbers and decimals that are compared with it."""
 _ESCAPES: Final = "|!~^#$&"
@@ -37,6 +34,12 @@ class ServerWriter(Writer):
 
     types: ClassVar[Mapping[Family, str]]
     """The types of CASTs."""
+    why: ClassVar[Mapping[type, str]] = {
+        exp.Lower: "may know other letters",
+        exp.Upper: "may know other letters",
+        exp.Div: "divides otherwise",
+        exp.IntDiv: "divides otherwise",
+    }
 
     @abstractmethod
     def text(self, column: exp.Expr) -> exp.Expr:
@@ -182,64 +185,3 @@ def _decimal(constant: float | int, type_: Type) -> exp.Expr:
     value = Decimal(str(constant)).scaleb(-type_.scale)
     literal = exp.Literal.number(format(abs(value), "f"))
     return exp.Neg(this=literal) if value < 0 else literal
-
-
-# ------------------------------------------------------------------ functions
-
-
-def _part(unit: str) -> Any:
-    def made(writer: ServerWriter, expr: exp.Expr) -> Value:
-        return _part_of(writer, unit, expr.this, expr)
-
-    return made
-
-
-def _extract(writer: ServerWriter, expr: exp.Expr) -> Value:
-    unit = expr.this.name.upper()
-    if unit not in ("YEAR", "MONTH", "DAY"):
-        raise NotAgreed(expr)
-    return _part_of(writer, unit, expr.args["expression"], expr)
-
-
-def _part_of(writer: ServerWriter, unit: str, moment: exp.Expr, where: exp.Expr) -> Value:
-    value, type_ = writer.value(moment)
-    if type_.family not in (Family.DATE, Family.TIMESTAMP):
-        raise NotAgreed(where)
-    return writer.part(unit, value), BIGINT
-
-
-def _substring(writer: ServerWriter, expr: exp.Expr) -> Value:
-    """By characters, from a position that is known and not before the first."""
-    text, type_ = writer.value(expr.this)
-    bounds = [writer.fixed(e) for e in (expr.args.get("start"), expr.args.get("length")) if e is not None]
-    numbers = [b.value for b in bounds if b is not None and b.kind is Kind.INT and type(b.value) is int]
-    if type_ is not TEXT or not numbers or len(numbers) != len(bounds):
-        raise NotAgreed(expr)
-    if numbers[0] < 1 or not all(0 <= number < 1 << 31 for number in numbers):
-        raise NotAgreed(expr)
-    return call("SUBSTRING", text, *map(integer, numbers)), TEXT
-
-
-def _negated(writer: ServerWriter, expr: exp.Expr) -> Value:
-    value, type_ = writer.value(expr.this)
-    if type_.family is not Family.DECIMAL:
-        raise NotAgreed(expr, "overflows otherwise")
-    return exp.Neg(this=value), type_
-
-
-ServerWriter.entries = {
-    **ENTRIES,
-    **ARITHMETIC,
-    exp.Neg: _negated,
-    exp.Extract: _extract,
-    exp.Year: _part("YEAR"),
-    exp.Month: _part("MONTH"),
-    exp.Day: _part("DAY"),
-    exp.Substring: _substring,
-}
-ServerWriter.why = {
-    exp.Lower: "may know other letters",
-    exp.Upper: "may know other letters",
-    exp.Div: "divides otherwise",
-    exp.IntDiv: "divides otherwise",
-}
