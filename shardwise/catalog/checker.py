@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.sources import Shard, Source
+from shardwise.catalog.table_lookups import TableLookups
 from shardwise.catalog.templates import Template, TemplateError
 from shardwise.errors import CatalogError, Position
-
-if TYPE_CHECKING:
-    from shardwise.catalog.model import Catalog
 
 Place = tuple[str | None, Position | None]
 """A file, and a position in it."""
@@ -25,7 +23,7 @@ Where = Callable[[int, str | None], Place]
 class Checker:
     """A catalog under check, and how to complain about one of its items."""
 
-    def __init__(self, catalog: Catalog, where: Where | None) -> None:
+    def __init__(self, catalog: TableLookups, where: Where | None) -> None:
         self.catalog, self.where = catalog, where
         self.index = 0
         self._twins: dict[str, list[tuple[str, str]]] = {}
@@ -84,18 +82,6 @@ class Checker:
             hint = f"It knows {', '.join(known)}" if known else "There are no variables here"
             self.fail(f'the template uses an unknown variable "{name}"', at=at, hint=hint)
         return found
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A hint with the known name that comes closest, or some of those there are."""
-    names = list(dict.fromkeys(known))
-    folded = {each.casefold(): each for each in names}
-    close = get_close_matches(name.casefold(), list(folded), 1, 0.6)
-    if close:
-        return f'Did you mean "{folded[close[0]]}"?'
-    if not names:
-        return None
-    return "There are: " + ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
 
 
 def names_of(items: Iterable[Source | Shard]) -> Iterator[str]:

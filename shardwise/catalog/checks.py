@@ -7,7 +7,6 @@ from a text the error has file, line and column.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from shardwise.catalog.checker import Checker, Where
 from shardwise.catalog.items import Item
@@ -30,12 +29,10 @@ from shardwise.catalog.table_checks import (
     check_table,
     check_view,
 )
+from shardwise.catalog.table_lookups import TableLookups
 from shardwise.catalog.tables import JoinIndex, LockedTable, LookupIndex, Sequence, Table, View
 from shardwise.catalog.types import DIALECTS
 from shardwise.errors import CatalogError
-
-if TYPE_CHECKING:
-    from shardwise.catalog.model import Catalog
 
 CHECKS: tuple[tuple[type[Item], Callable[..., None]], ...] = (
     (Source, check_source),
@@ -55,7 +52,7 @@ CHECKS: tuple[tuple[type[Item], Callable[..., None]], ...] = (
 """What is checked, in this order: what others refer to comes first."""
 
 
-def check(catalog: Catalog, where: Where | None = None) -> None:
+def check(catalog: TableLookups, where: Where | None = None) -> None:
     """Raise CatalogError for the first thing that is wrong, in the order of CHECKS."""
     checker = Checker(catalog, where)
     if catalog.dialect not in DIALECTS:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Protocol, TypeVar
 
 from shardwise.caching import cached_property
-from shardwise.catalog.checker import did_you_mean
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.items import Item
 from shardwise.catalog.sources import Options, Shard, ShardFamily, Source, SourceFamily
 from shardwise.errors import Reason, UnknownName

@@ -10,7 +10,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from shardwise.catalog.checker import Checker, did_you_mean
+from shardwise.catalog.checker import Checker
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.items import item_key, kind_of
 from shardwise.catalog.sources import SCHEMES, Members, Shard, ShardFamily, Source, SourceFamily
 from shardwise.catalog.templates import Field, Template, TemplateError, TemplateValue

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shardwise.catalog.checker import Checker, did_you_mean, names_of
+from shardwise.catalog.checker import Checker, names_of
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import Exceptions, Grid, ListOf, Range, Ring, SlotSet, full
 from shardwise.catalog.tables import Scattered, Sharded, ShardedWith, Table

@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from shardwise.catalog import keys
-from shardwise.catalog.checker import Checker, did_you_mean
+from shardwise.catalog.checker import Checker
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.key_checks import KeyColumn, check_fit, check_member_key
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import KEY_FAMILIES

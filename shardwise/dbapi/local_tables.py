@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from shardwise.catalog.checker import did_you_mean
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.model import Catalog, View
 from shardwise.errors import InterfaceError, ProgrammingError, Reason, UnknownName
 from shardwise.executor.locals import LocalStore, StoredTable

@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from shardwise.catalog.checker import did_you_mean
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.model import MAIN, Catalog, Table, View
 from shardwise.errors import CatalogError, Error, Reason
 from shardwise.executor import duck, translate

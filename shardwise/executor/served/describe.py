@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from shardwise.catalog.checker import did_you_mean
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.errors import Error, InternalError, Reason
 from shardwise.executor.backends.base import Columns, SourceConnection

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shardwise.catalog.checker import did_you_mean
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.errors import CatalogError, Error, InternalError, Reason
 from shardwise.executor import lite

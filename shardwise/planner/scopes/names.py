@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from shardwise.catalog.checker import did_you_mean
+from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.model import Catalog, Sharded, Table
 from shardwise.errors import ProgrammingError, Reason
 from shardwise.planner.scopes.coverage import Refused, coverage
