@@ -133,10 +133,20 @@ def test_what_may_not_be_read(backend: PostgresBackend, server: Postgres, databa
 
 def test_no_server(backend: PostgresBackend, server: Postgres, database: str) -> None:
     began = time.monotonic()
-    error = error_of(backend, location(server, database, free_port()))
+    port = free_port()
+    error = error_of(backend, location(server, database, port))
     assert isinstance(error, ShardUnavailable)
-    assert "cannot be reached" in error.message
+    assert f"the server at {server.host}:{port} cannot be reached" in error.message
     assert time.monotonic() - began < 2
+
+
+def test_a_host_that_there_is_not(backend: PostgresBackend, server: Postgres, database: str) -> None:
+    """It is no lost connection, and to try again does not help."""
+    said = psycopg.OperationalError("failed to resolve host 'nobody': [Errno -2] Name or service not known")
+    error = backend.translate_error(said, location(server, database))
+    assert isinstance(error, ShardUnavailable)
+    assert "cannot be reached: failed to resolve host 'nobody'" in error.message
+    assert error.hint == "Check the host in the source's URL"
 
 
 def test_a_server_that_says_nothing_at_connect(
@@ -147,6 +157,7 @@ def test_a_server_that_says_nothing_at_connect(
         began = time.monotonic()
         error = error_of(backend, location(server, database, proxy.port, connect_timeout_s="1"))
         assert isinstance(error, ShardUnavailable)
+        assert f"the server at {server.host}:{proxy.port} cannot be reached" in error.message
         assert "does not answer" in (error.hint or "")
         assert time.monotonic() - began < 5
 

@@ -125,6 +125,13 @@ def _check_comes_back(tree: exp.Expr, tokens: list[Token]) -> None:
             (a for a, b in zip(written, printed, strict=False) if a != b), written[-1] if written else ""
         )
         raise _not_read(f'it is about "{near.split(MARK)[0]}"')
+    if isinstance(unknown, exp.JSONExtract | exp.JSONExtractScalar):
+        unquoted = isinstance(unknown, exp.JSONExtractScalar)
+        raise NotSupportedError(
+            f'"{"->>" if unquoted else "->"}" is not read here: MariaDB has no such operator',
+            hint=f"Write {'JSON_UNQUOTE(JSON_EXTRACT(…))' if unquoted else 'JSON_EXTRACT(…)'}",
+            reason=Reason.NOT_SUPPORTED,
+        )
     raise _not_read(f'a "{unknown.key}" is not known')
 
 

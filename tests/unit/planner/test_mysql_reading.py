@@ -323,3 +323,14 @@ def test_aggregates_split(call: str, partials: list[str], final: str) -> None:
 def test_aggregates_without_parts(call: str, type_: str) -> None:
     (tree,) = trees(f"SELECT {call} AS x FROM t")
     assert combine([tree.expressions[0].this], lambda _: type_) is None
+
+
+@pytest.mark.parametrize(
+    ("operator", "instead"), [("->", "JSON_EXTRACT(…)"), ("->>", "JSON_UNQUOTE(JSON_EXTRACT(…))")]
+)
+def test_operators_that_mariadb_has_not(operator: str, instead: str) -> None:
+    with pytest.raises(NotSupportedError) as caught:
+        text(f"SELECT j{operator}'$.a' FROM t")
+    assert str(caught.value) == (
+        f'"{operator}" is not read here: MariaDB has no such operator. Write {instead}'
+    )

@@ -121,8 +121,10 @@ def _of_client(error: BaseException, text: str, where: str, location: Location) 
         return DataError(f"{where}: {text}")
     if not isinstance(error, psycopg.OperationalError | OSError):
         return OperationalError(f"{where}: {text}")
+    server = _at(address_of(location, port=PORT))
     if isinstance(error, psycopg.Error) and not text.startswith(_CONNECTING):
-        return ShardUnavailable(f"{where}: the connection was lost: {text}", hint=_SOON, is_passing=True)
+        lost = f"the connection was lost to {server}: {text}"
+        return ShardUnavailable(f"{where}: {lost}", hint=_SOON, is_passing=True)
     said = list(dict.fromkeys(filter(None, _TRIED.split(text))))
     text = "; ".join(said)
     for pattern, state in _REFUSED:
@@ -131,10 +133,13 @@ def _of_client(error: BaseException, text: str, where: str, location: Location) 
             made.sqlstate = state
             return made
     hint = next((hint for word, hint in _REACHING if word in text), "Check the source's URL, and the server")
-    return ShardUnavailable(f"{where} cannot be reached: {text}", hint=hint)
+    return ShardUnavailable(f"{where}: {server} cannot be reached: {text}", hint=hint)
 
 
-_CONNECTING = ("connection failed", "connection is bad", "connection timeout", "Multiple connection attempts")
+_CONNECTING = (
+    *("connection failed", "connection is bad", "connection timeout", "Multiple connection attempts"),
+    "failed to resolve host",
+)
 _TRIED = re.compile(
     r"(?:connection (?:failed|is bad): )|(?:connection to server at .*? failed: )|\s+(?=connection to)"
 )
@@ -154,10 +159,11 @@ _REACHING = (
     ("refused", "Check host and port in the source's URL, and that the server runs"),
     (
         "timeout expired",
-        "The server does not answer; connect_timeout_s, an option of the source, says how long to wait",
+        "It does not answer. connect_timeout_s, an option of the source, says how long to wait",
     ),
     ("certificate", "ssl_ca, an option of the source, names the CA's file; ssl or sslmode what is verified"),
     ("SSL", "The connection is to be encrypted, unless the source says ssl=off"),
+    ("resolve host", "Check the host in the source's URL"),
     ("translate host name", "Check the host in the source's URL"),
     ("password", "Give the source a PASSWORD in the catalog"),
 )
