@@ -19,8 +19,7 @@ from shardwise.plan.run import Request
 
 
 class Direct(OneShard):
-    """A `Merging` without merge. The source is opened at once, its statement runs when rows are asked for
-    (which is tuples or Arrow, and not the same to the driver): `begin` has it only bound.
+    """A `Merging` without merge. The source is opened at once, `begin` starts the statement.
 
     `arrow_type` tells DuckDB types' Arrow types. `columns` are the wanted ones; a shard whose types are
     narrower is asked again with casts, before anything is handed on.
@@ -50,17 +49,18 @@ class Direct(OneShard):
         return all(type_ is not None and _is_plain(type_) for type_ in types)
 
     def begin(self) -> None:
-        """Raises what the shard says of the statement before it runs: no such column, another type."""
+        """Starts it: the shard has then begun to answer, or said what is wrong."""
         connection = self._connection
-        if connection is not None:
-            with Located(self):
-                self._is_narrower(
-                    self._asked(
-                        lambda: connection.describe(self.request.sql, self.request.params, self.columns)
-                    )
-                )
+        if self._is_started or connection is None:
+            return
+        self._is_started = True
+        with Located(self):
+            if self._is_narrower(self._asked(lambda: self._execute(connection))):
+                self.request = self.request._replace(sql=duck.cast_to(self.request.sql, self.columns))
+                self._asked(lambda: self._execute(connection))
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
+        self.begin()
         with Located(self):
             return self._fetchmany(count)
 
@@ -87,21 +87,13 @@ class Direct(OneShard):
     def _gaps(self, lease: Lease, connection: SourceConnection) -> dict[str, Gap]:
         return lease.tables.check(connection, self.request, self._reader.normal_type)
 
+    def _execute(self, connection: SourceConnection) -> duck.Columns:
+        return connection.execute(self.request.sql, self.request.params, self.columns)
+
     def _fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         connection = self._connection
         if connection is None:
             return []
-        if not self._is_started:
-            self._is_started = True
-            given = self._asked(
-                lambda: connection.execute(self.request.sql, self.request.params, self.columns)
-            )
-            if self._is_narrower(given):
-                self._asked(
-                    lambda: connection.execute(
-                        duck.cast_to(self.request.sql, self.columns), self.request.params
-                    )
-                )
         rows = connection.fetchmany(count)
         self._arrived(len(rows), self._size(rows), is_last=len(rows) < count)
         return rows

@@ -138,6 +138,17 @@ def arrow_reader(
     return con.execute(sql, used).to_arrow_reader(batch_rows)
 
 
+def started_arrow_reader(
+    con: duckdb.DuckDBPyConnection, sql: str, params: Params, batch_rows: int
+) -> pa.RecordBatchReader:
+    """As `arrow_reader`, of what `execute` has started; started again on DuckDB 2, which would first copy all
+    of its rows."""
+    if IS_V1:
+        return con.to_arrow_reader(batch_rows)
+    con.abort()
+    return arrow_reader(con, sql, params, batch_rows)
+
+
 def columns(con: duckdb.DuckDBPyConnection) -> Columns:
     """Names and types of what `execute` started."""
     return tuple((str(column[0]), str(column[1])) for column in con.description or ())

@@ -91,7 +91,7 @@ class Result:
         """Has the shards begin before rows are asked for, and raises what is wrong with any of them.
 
         Returns when each has answered that may be asked by now: with a part of its rows, as the queues hold
-        it. A statement that one shard answers is bound there. Rows may then be had in either form.
+        it. Rows may then be had in either form.
         """
         self._check_open()
         started = time.perf_counter()

@@ -94,11 +94,10 @@ class SourceConnection(Protocol):
     def has_schema(self, name: str) -> bool:
         """Whether there is a schema of that name."""
 
-    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        """The names and types of a statement's columns, before rows are asked for; raises what is wrong."""
-
     def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        """Starts a statement whose rows are fetched as tuples; gives the columns' names and types."""
+        """Starts a statement, and waits until its answer has begun: it raises what is wrong, also with the
+        first rows. Gives the columns' names and types. `fetchmany` has its rows, or `arrow`.
+        """
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         """The next rows of what `execute` started, as DuckDB's Python values; none at the end."""
@@ -106,12 +105,21 @@ class SourceConnection(Protocol):
     def arrow(
         self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
     ) -> pa.RecordBatchReader:
-        """Starts a statement whose rows stream as Arrow, no type lost."""
+        """A statement's rows as a stream of Arrow, no type lost. It goes on with what `execute` has started,
+        if that is the same statement and none of its rows were fetched; else it starts it.
+        """
 
     def interrupt(self) -> None:
         """Stops what runs."""
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A connection that tells a statement's columns without running it."""
+
+    def describe(self, sql: str, params: Mapping[str, Any]) -> Columns: ...
 
 
 class OpenSource(Protocol):

@@ -58,6 +58,7 @@ class DuckDBConnection:
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
+        self._begun: tuple[str, Mapping[str, Any]] | None = None
 
     def version(self) -> object:
         return 0  # nobody else can write to the file while it is open
@@ -76,18 +77,21 @@ class DuckDBConnection:
     def has_schema(self, name: str) -> bool:
         return bool(self._con.execute(_SCHEMA, [name]).fetchall())
 
-    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        return duck.bound(self._con, sql, params)
-
     def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        return duck.columns(duck.execute(self._con, sql, params))
+        columns = duck.columns(duck.execute(self._con, sql, params))
+        self._begun = (sql, params)
+        return columns
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
+        self._begun = None
         return self._con.fetchmany(count)
 
     def arrow(
         self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
     ) -> pa.RecordBatchReader:
+        begun, self._begun = self._begun, None
+        if begun == (sql, params):
+            return duck.started_arrow_reader(self._con, sql, params, batch_rows)
         return duck.arrow_reader(self._con, sql, params, batch_rows)
 
     def interrupt(self) -> None:

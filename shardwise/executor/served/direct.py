@@ -34,16 +34,19 @@ class ServedDirect(OneShard):
         super().__init__(reader, request)
 
     def begin(self) -> None:
-        """The source is open: whether rows are wanted as tuples or as Arrow is not the same to the driver."""
+        """Starts it: the server has then begun to answer, or said what is wrong."""
+        connection = self._connection
+        if not self._is_started and connection is not None:
+            self._is_started = True
+            with Located(self):
+                self._asked(lambda: connection.execute(self.request.sql, self.request.params))
 
     def fetchmany(self, count: int) -> list[Row]:
+        self.begin()
         connection = self._connection
         if connection is None or self._is_over:
             return []
         with Located(self):
-            if not self._is_started:
-                self._is_started = True
-                self._asked(lambda: connection.execute(self.request.sql, self.request.params))
             rows = connection.fetchmany(count)
         self._arrived(len(rows), _size(rows), is_last=len(rows) < count)
         return rows

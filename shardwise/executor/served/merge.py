@@ -93,7 +93,8 @@ class ServedMerging:
         return self._wanted
 
     def begin(self) -> None:
-        """Takes the rows off the shards and ships them; a stream that just passes is left as it is."""
+        """Takes the rows off the shards, ships them and starts the statement; a stream that just passes is
+        left as it is."""
         if self._statement is not None or self._passing is not None:
             return
         if self._merge.passes is not None and self._wanted is not None:
@@ -104,6 +105,7 @@ class ServedMerging:
         for name, data in self._locals.items():
             self._relations[name] = self._registered(name, data)
         self._statement = self._shipped()
+        self._run()
 
     def fetchmany(self, count: int) -> list[Row]:
         self.begin()

@@ -17,7 +17,7 @@ from shardwise.catalog.model import Column
 from shardwise.catalog.postgres_collations import LOOSE, is_own_collation
 from shardwise.catalog.spoken import spoken
 from shardwise.errors import BudgetExceeded, Error
-from shardwise.executor.backends.base import Columns, SourceConnection
+from shardwise.executor.backends.base import Columns, Describes, SourceConnection
 from shardwise.executor.served.encoding import array_elements
 from shardwise.executor.served.postgres_objections import objection_of
 from shardwise.executor.served.postgres_types import (
@@ -61,6 +61,7 @@ class Postgres:
         return getattr(error, "sqlstate", None) == "42803"
 
     def described_only(self, connection: SourceConnection, sql: str, params: Mapping[str, Any]) -> Columns:
+        assert isinstance(connection, Describes)
         return connection.describe(sql, params)
 
     def stream_columns(

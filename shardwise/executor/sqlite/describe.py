@@ -61,9 +61,6 @@ class EmptyTables:
     def has_schema(self, name: str) -> bool:
         return False
 
-    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        return wanted or ()
-
     def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         self._rows = [row for batch in self._describer.batches(sql, params) for row in batch.rows]
         return wanted or ()

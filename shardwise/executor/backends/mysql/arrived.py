@@ -49,6 +49,14 @@ class Rows(NamedTuple):
     is_over: bool
 
 
+def has_error(arrived: bytes) -> bool:
+    """Whether an error comes after such rows as are all there."""
+    at, size = 0, len(arrived)
+    while at + 5 <= size and arrived[at + 4] != _ERROR:
+        at += 4 + int.from_bytes(arrived[at : at + 3], "little")
+    return at + 5 <= size
+
+
 Converters = Sequence[tuple[str | None, Callable[[Any], Any] | None]]
 """PyMySQL's of each column: an encoding, and what it makes of the text."""
 

@@ -87,19 +87,13 @@ class MySQLConnection:
         self._start(tables.SCHEMA.format(schema=literals("UTC")(name)), {}, None)
         return bool(self._all())
 
-    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        """Starts the statement. `execute` goes on with it, if it is asked for the same."""
+    def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         columns = self._start(sql, params, wanted)
         self._begun = (sql, params, wanted)
         return columns
 
-    def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        begun, self._begun = self._begun, None
-        if begun is not None and begun == (sql, params, wanted):
-            return self._columns
-        return self._start(sql, params, wanted)
-
     def fetchmany(self, count: int) -> Rows:
+        self._begun = None
         rows = self._fetched(count)
         if self._decoder is None:
             return rows
@@ -113,7 +107,11 @@ class MySQLConnection:
         self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
     ) -> pa.RecordBatchReader:
         begun, self._begun = self._begun, None
-        if wanted is None or begun != (sql, params, wanted):
+        is_rounded = wanted is None and bool(self._floats)  # as the driver has FLOAT, but Arrow has all of it
+        if is_rounded and self._session is not None and self._session.is_dirty:
+            while self._fetched(1000):  # what is in the session is needed again
+                pass
+        if is_rounded or begun != (sql, params, wanted):
             self._start(sql, params, wanted, AS_IT_COMES)
         session = self._session
         assert session is not None
@@ -167,7 +165,7 @@ class MySQLConnection:
             fields = self._begun_with(sql, params, zone, converters)
             columns, _ = _described(fields)
         self._decoder = decoder(wanted, len(fields), self._time_zone) if wanted is not None else None
-        self._floats = floats
+        self._floats = floats if is_exact else found
         self._columns = wanted or columns
         return self._columns
 

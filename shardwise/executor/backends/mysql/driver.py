@@ -92,7 +92,8 @@ class Wire(pymysql.Connection):  # type: ignore[misc]  # it has no types
     _current_timeout: Any
 
     def start(self, sql: str, converters: Converters) -> Result:
-        """Sends a statement and reads what its columns are."""
+        """Sends a statement and reads what its columns are. Waits for the first rows, and raises what is
+        wrong with what has come of them."""
         self.decoders = converters
         self._execute_command(COMMAND.COM_QUERY, sql.encode())
         head = arrived.head_of(self.arrived())
@@ -101,13 +102,21 @@ class Wire(pymysql.Connection):  # type: ignore[misc]  # it has no types
             self._read_query_result(unbuffered=True)
             if head is not None:
                 _keep(converters.heads, head, self._result)
-            return self._result
+            return self._answered(self._result)
         self._rfile.read(len(head))
         self._result = result = MySQLResult(self)
         self._next_seq_id = (known.field_count + 3) % 256
         result.fields, result.converters = known.fields, known.converters
         result.field_count = known.field_count
         result.unbuffered_active = True
+        return self._answered(result)
+
+    def _answered(self, result: Result) -> Result:
+        if is_open(result):
+            here = self.arrived()
+            if not here or arrived.has_error(here):
+                while row(result) is not None:
+                    pass
         return result
 
     def arrived(self) -> bytes:

@@ -17,6 +17,9 @@ from shardwise.executor.backends.postgres.session import Field, Session
 from shardwise.executor.cells import Misfit
 
 _BYTES = 8 << 20
+Texts = list[list[str | None]]
+"""Some rows, as the texts of each column."""
+
 _PARSE = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
 
 
@@ -46,12 +49,58 @@ def typed(session: Session, sql: str, columns: Sequence[Reading], batch_rows: in
     return pa.RecordBatchReader.from_batches(schema, batches())
 
 
+def typed_texts(columns: Iterator[Texts], wanted: Sequence[Reading]) -> pa.RecordBatchReader:
+    """As `typed`, of rows that came otherwise."""
+    schema = pa.schema([(column.name, column.kind.arrow) for column in wanted])
+
+    def arrays(texts: Texts) -> list[pa.Array]:
+        try:
+            return [
+                column.finish(pa.array(cells, pa.string()).cast(column.csv))
+                for column, cells in zip(wanted, texts, strict=True)
+            ]
+        except (pa.ArrowInvalid, Misfit):
+            return [column.array(cells) for column, cells in zip(wanted, texts, strict=True)]
+
+    return pa.RecordBatchReader.from_batches(
+        schema, (pa.RecordBatch.from_arrays(arrays(texts), schema=schema) for texts in columns)
+    )
+
+
+def texts(
+    columns: Iterator[Texts], fields: Sequence[Field], types: Mapping[Field, str]
+) -> pa.RecordBatchReader:
+    """As `as_text`, of rows that came otherwise."""
+    schema = _text_schema(fields, types)
+
+    def arrays(texts: Texts) -> list[pa.Array]:
+        return [
+            _text(field, pa.array(cells, pa.string())) for field, cells in zip(fields, texts, strict=True)
+        ]
+
+    return pa.RecordBatchReader.from_batches(
+        schema, (pa.RecordBatch.from_arrays(arrays(texts), schema=schema) for texts in columns)
+    )
+
+
 def as_text(
     session: Session, sql: str, fields: Sequence[Field], types: Mapping[Field, str], batch_rows: int
 ) -> pa.RecordBatchReader:
     """A statement's rows as the server's own text, bytea as bytes; each field's type in its metadata."""
     names = _names(len(fields))
-    schema = pa.schema(
+    schema = _text_schema(fields, types)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for lines in copied(session, sql, batch_rows):
+            table = _read(lines, names, dict.fromkeys(names, pa.string()))
+            arrays = [_text(field, array) for field, array in zip(fields, _arrays(table), strict=True)]
+            yield from _cut(pa.RecordBatch.from_arrays(arrays, schema=schema), batch_rows)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _text_schema(fields: Sequence[Field], types: Mapping[Field, str]) -> pa.Schema:
+    return pa.schema(
         [
             pa.field(
                 field.name,
@@ -62,20 +111,12 @@ def as_text(
         ]
     )
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        for lines in copied(session, sql, batch_rows):
-            table = _read(lines, names, dict.fromkeys(names, pa.string()))
-            arrays = [
-                pa.array(
-                    [None if t is None else bytes.fromhex(t[2:]) for t in array.to_pylist()], pa.binary()
-                )
-                if field.oid == BYTEA
-                else array
-                for field, array in zip(fields, _arrays(table), strict=True)
-            ]
-            yield from _cut(pa.RecordBatch.from_arrays(arrays, schema=schema), batch_rows)
 
-    return pa.RecordBatchReader.from_batches(schema, batches())
+def _text(field: Field, array: pa.Array) -> pa.Array:
+    """The server's text of a column as what a batch has: bytea as bytes."""
+    if field.oid != BYTEA:
+        return array
+    return pa.array([None if t is None else bytes.fromhex(t[2:]) for t in array.to_pylist()], pa.binary())
 
 
 def _read(lines: pa.Buffer, names: list[str], types: Mapping[str, pa.DataType]) -> pa.Table:

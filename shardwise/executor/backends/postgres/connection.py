@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import psycopg
@@ -12,17 +13,19 @@ import pyarrow as pa
 from psycopg import abc
 from psycopg.adapt import Transformer
 from psycopg.pq import Format
+from psycopg.pq.abc import PGresult
 
 from shardwise.executor.backends.base import Columns, Outdated
 from shardwise.executor.backends.postgres import bulk
 from shardwise.executor.backends.postgres.kinds import TEXT, Reading, readings
-from shardwise.executor.backends.postgres.session import Field, Prepared, Session
+from shardwise.executor.backends.postgres.session import CHUNK_ROWS, HAS_CHUNKS, Field, Prepared, Session
 from shardwise.executor.backends.postgres.tables import columns_of
 from shardwise.executor.backends.postgres.values import bound, written
 
 Rows = list[tuple[Any, ...]]
 Values = list[bytes | None]
 Take = Callable[[Callable[[Session], None]], tuple[Session, None]]
+_TEXTS = "texts"
 _QUICK_S = 0.02
 """What takes longer gains nothing by being sent a little earlier."""
 
@@ -50,8 +53,13 @@ class PostgresConnection:
         self._readings: Sequence[Reading] | None = None
         self._prepared: Prepared | None = None
         self._transformer: abc.Transformer | None = None
+        self._results: deque[PGresult] = deque()
+        """Rows that have arrived."""
         self._rows: Rows = []
+        """Those of them that were read, and not asked for yet."""
         self._started: _Started | None = None
+        self._executed: _Asked | None = None
+        """What `arrow` may go on with."""
         self._is_over = True
         self._started_s = 0.0
         self._chunks = 0
@@ -72,20 +80,17 @@ class PostgresConnection:
     def has_schema(self, name: str) -> bool:
         return bool(self._ready().query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [name]))
 
-    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        """What is started at once for it `execute` goes on with, if it is asked for the same."""
-        started = self._started_at_once((sql, params, wanted))
-        if started is not None:
-            return started.columns
+    def describe(self, sql: str, params: Mapping[str, Any]) -> Columns:
         session = self._ready()
-        self._check_assumed()
         prepared, _ = self._prepare(session, sql, params)
-        return self._columns(session, prepared, wanted)
+        return self._columns(session, prepared, None)
 
     def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        started = self._started or self._started_at_once((sql, params, wanted))
+        asked = (sql, params, wanted)
+        started = self._started or self._started_at_once(asked)
         self._started = None
-        if started is not None and started.asked == (sql, params, wanted):
+        if started is not None and started.asked == asked:
+            self._executed = asked
             return started.columns
         session = self._ready()
         self._check_assumed()
@@ -94,23 +99,25 @@ class PostgresConnection:
         self._begin_reading(session, prepared)
         try:
             session.start(prepared, values)
-            self._rows = self._next()
+            self._receive_first()
         except psycopg.errors.FeatureNotSupported as error:
             if not _is_outdated(error):
                 raise
             self._forget()
             return self.execute(sql, params, wanted)
+        self._executed = asked
         return columns
 
     def fetchmany(self, count: int) -> Rows:
-        while len(self._rows) < count and not self._is_over:
-            self._rows += self._next()
-        found, self._rows = self._rows[:count], self._rows[count:]
+        self._executed = None
+        found = self._taken_rows(count)
         return found if self._readings is None else self._converted(found)
 
     def arrow(
         self, sql: str, params: Mapping[str, Any], batch_rows: int, wanted: Columns | None = None
     ) -> pa.RecordBatchReader:
+        if self._executed == (sql, params, wanted):
+            return self._as_arrow(batch_rows)
         session = self._ready()
         self._check_assumed()
         prepared, _ = self._prepare(session, sql, params)
@@ -145,9 +152,11 @@ class PostgresConnection:
         session = self._taken
         if session is None:
             return self._begun(self._begin)
+        self._executed = None
         session.settle()
         if not self._is_over:
-            self._rows, self._is_over, self._started = [], True, None
+            self._drop_rows()
+            self._is_over, self._started = True, None
         if not session.is_ready:
             session.rollback()
             self._begin(session)
@@ -195,9 +204,7 @@ class PostgresConnection:
             return None
         was_still, session.is_still = session.is_still, self._assumed == self._version
         try:
-            self._rows = self._next()
-            if not session.is_still:
-                self._rows += self._next()
+            self._receive_first()
         except psycopg.OperationalError:  # it was cancelled, or the connection is lost
             raise
         except psycopg.Error as error:
@@ -258,26 +265,65 @@ class PostgresConnection:
     def _begin_reading(self, session: Session, prepared: Prepared) -> None:
         """The statement is about to start."""
         self._prepared, self._chunks, self._started_s = prepared, 0, time.monotonic()
-        self._transformer = self._loading(session, prepared)
-        self._rows, self._is_over = [], False
+        self._transformer = self._loading(session, prepared, self._key(session))
+        self._drop_rows()
+        self._is_over = False
 
-    def _loading(self, session: Session, prepared: Prepared) -> abc.Transformer:
+    def _drop_rows(self) -> None:
+        self._results.clear()
+        self._rows = []
+
+    def _as_arrow(self, batch_rows: int) -> pa.RecordBatchReader:
+        """The rows of the statement that was started."""
+        self._executed = None
+        session, prepared = self._taken, self._prepared
+        assert session is not None
+        assert prepared is not None
+        self._transformer = self._loading(session, prepared, _TEXTS)
+        columns = self._texts(len(prepared.fields), batch_rows)
+        if self._readings is not None:
+            return bulk.typed_texts(columns, self._readings)
+        types = [type_ for _, type_ in self._columns(session, prepared, None)]
+        return bulk.texts(columns, prepared.fields, dict(zip(prepared.fields, types, strict=True)))
+
+    def _texts(self, width: int, batch_rows: int) -> Iterator[bulk.Texts]:
+        """The rows, so many at a time, as columns. They are turned chunk by chunk: of many rows the garbage
+        collector would make it three times as long."""
+        columns: bulk.Texts = [[] for _ in range(width)]
+        count = 0
+        while rows := self._taken_rows(min(CHUNK_ROWS, batch_rows - count)):
+            for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+                column.extend(cells)
+            count += len(rows)
+            if count == batch_rows:
+                yield columns
+                columns, count = [[] for _ in range(width)], 0
+        if count:
+            yield columns
+
+    def _loading(self, session: Session, prepared: Prepared, key: str) -> abc.Transformer:
         """psycopg's values where none are wanted, else the server's text."""
-        key = self._key(session)
         known: abc.Transformer | None = prepared.memo.get(key)
         if known is None:
             known = prepared.memo[key] = Transformer(session.con)
-            oids = [field.oid if self._readings is None else TEXT for field in prepared.fields]
+            oids = [TEXT if key == _TEXTS else field.oid for field in prepared.fields]
             known.set_loader_types(oids, Format.TEXT)
         return known
 
     def _key(self, session: Session) -> str:
         """What a transformer is made for: values show moments in the time zone."""
         if self._readings is not None:
-            return "texts"
+            return _TEXTS
         return f"values in {session.zone_of(self._time_zone)}"
 
-    def _next(self) -> Rows:
+    def _receive_first(self) -> None:
+        """The first rows; fewer than a whole chunk are all, or an error follows them."""
+        self._receive()
+        if HAS_CHUNKS and self._results and self._results[0].ntuples < CHUNK_ROWS:
+            self._receive()
+
+    def _receive(self) -> None:
+        """Waits for some more rows."""
         assert self._taken is not None
         result = self._taken.next_rows()
         if result is None:
@@ -285,8 +331,22 @@ class PostgresConnection:
             if self._prepared is not None:
                 took_s = time.monotonic() - self._started_s
                 self._prepared.is_quick = self._chunks <= 1 and took_s < _QUICK_S
-            return []
+            return
         self._chunks += 1
+        self._results.append(result)
+
+    def _taken_rows(self, count: int) -> Rows:
+        """The next rows, as `_transformer` reads them."""
+        rows = self._rows
+        while len(rows) < count and (self._results or not self._is_over):
+            if self._results:
+                rows += self._read(self._results.popleft())
+            else:
+                self._receive()
+        found, self._rows = rows[:count], rows[count:]
+        return found
+
+    def _read(self, result: PGresult) -> Rows:
         assert self._transformer is not None
         self._transformer.set_pgresult(result, set_loaders=False)
         rows: Rows = self._transformer.load_rows(0, result.ntuples, tuple)

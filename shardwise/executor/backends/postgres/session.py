@@ -40,8 +40,8 @@ _LATELY_S = 20.0
 _PREPARED_MAX = 64
 _KEPT_MAX = 65_536
 """How long a statement may be to be kept: one with rows in it comes once."""
-_CHUNK_ROWS = 1024
-_HAS_CHUNKS = capabilities.has_stream_chunked()
+CHUNK_ROWS = 1024
+HAS_CHUNKS = capabilities.has_stream_chunked()
 _HAS_PIPELINES = capabilities.has_pipeline()
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
@@ -263,8 +263,8 @@ class Session:
         self._wait(generators.send(self.pgconn))
 
     def _in_chunks(self) -> None:
-        if _HAS_CHUNKS:
-            self.pgconn.set_chunked_rows_mode(_CHUNK_ROWS)
+        if HAS_CHUNKS:
+            self.pgconn.set_chunked_rows_mode(CHUNK_ROWS)
         else:
             self.pgconn.set_single_row_mode()
 

@@ -49,19 +49,13 @@ class SQLiteConnection:
     def has_schema(self, name: str) -> bool:
         return name == "main"
 
-    def describe(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        """Starts the statement. `execute` or `arrow` goes on with it, if it is asked for the same."""
+    def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
         columns = self._start(sql, params, wanted)
         self._begun = (sql, params, wanted)
         return columns
 
-    def execute(self, sql: str, params: Mapping[str, Any], wanted: Columns | None = None) -> Columns:
-        begun, self._begun = self._begun, None
-        if begun is not None and begun == (sql, params, wanted):
-            return self._columns()
-        return self._start(sql, params, wanted)
-
     def fetchmany(self, count: int) -> Rows:
+        self._begun = None
         rows = self._fetched(count)
         return rows if self._decoder is None else self._decoder.python(rows)
 
@@ -70,7 +64,9 @@ class SQLiteConnection:
     ) -> pa.RecordBatchReader:
         if wanted is None:
             raise InterfaceError("a SQLite source has no types of its own: say which are wanted")
-        self.execute(sql, params, wanted)
+        begun, self._begun = self._begun, None
+        if begun != (sql, params, wanted):
+            self._start(sql, params, wanted)
         decoder = self._decoder
         assert decoder is not None
 
