@@ -29,7 +29,7 @@ from shardwise.inspection.inferring.deciding import (
     parent_of,
     primary_first,
 )
-from shardwise.inspection.inferring.sampled import Family, Member, families
+from shardwise.inspection.inferring.sampled import Family, Member, families, on_all_sources
 from shardwise.inspection.inferring.trying import Fit
 from shardwise.inspection.layouts.draft import Draft, named
 from shardwise.inspection.spelled import SpellingEvidence, likely_weight
@@ -49,7 +49,14 @@ def infer(
     draft = Draft(name, dialect)
     for source in sources:
         draft.sources[source.name] = source
-    found = families(members, [source.name for source in sources])
+    found = []
+    for family in families(members, [source.name for source in sources]):
+        whole, rest = on_all_sources(family)
+        found.append(whole)
+        if rest:
+            told = ", ".join(f"{member.name} on {member.source}" for member in rest[:4])
+            more = ", …" if len(rest) > 4 else ""
+            draft.remark("", f"Not read, for not all sources of {family.name} have it: {told}{more}.")
     _Inference(draft, found, probe, on_family).decide()
     return draft
 

@@ -90,6 +90,27 @@ class Family:
         return list(found)
 
 
+def on_all_sources(family: Family) -> tuple[Family, tuple[Member, ...]]:
+    """A family by day or month without the days that not all of its sources have, and the members of those.
+
+    So next month's table, made ahead on one server, does not hide the pattern of all others. Where most days
+    are on some sources only, that is the pattern: nothing is taken away.
+    """
+    days, sources = family.days, set(family.sources)
+    if days is None or len(sources) < 2:
+        return family, ()
+    homes: dict[date, set[str]] = {}
+    for member, day in zip(family.members, days, strict=True):
+        homes.setdefault(day, set()).add(member.source)
+    ragged = {day for day, found in homes.items() if found != sources}
+    if 2 * len(ragged) >= len(homes):
+        return family, ()
+    kept = [at for at, day in enumerate(days) if day not in ragged]
+    rest = tuple(m for m, day in zip(family.members, days, strict=True) if day in ragged)
+    whole = _family(family.name, [family.members[at] for at in kept], [family.suffixes[at] for at in kept])
+    return whole, rest
+
+
 def families(members: Iterable[Member], sources: Sequence[str]) -> list[Family]:
     """Members as families, in order of names; `sources` in the order in which they count."""
     order = {source: at for at, source in enumerate(sources)}

@@ -210,7 +210,9 @@ def test_database_by_user_and_table_by_month() -> None:
     for n in range(3000):
         user, at = chance.randrange(1 << 30), date(2025, 11, 1) + timedelta(days=chance.randrange(120))
         layout.add(f"db_{user % 4}", f"log_{at:%Y%m}", n, user, at)
+    layout.add("db_1", "log_202603", 3001, 1, date(2026, 3, 1))  # next month's, on one server so far
     text = layout.infer()
+    assert "-- Not read, for not all sources of log have it: log_202603 on db_1." in text
     assert statement(text, "CREATE SHARDING") == (
         "CREATE SHARDING by_user_id_at USING MOD 4 AS d, "
         "INTERVAL MONTH FROM '2025-11-01' TO '2026-02-01' AS t ON db_{d}"
