@@ -144,9 +144,22 @@ def test_a_view_and_the_statement_s_moment(world: PostgresWorld) -> None:
     assert row[0] == row[1] == row[2]
 
 
-def test_a_row_of_a_table_is_no_value_of_ours(world: PostgresWorld) -> None:
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT r FROM r",
+        # t has a column u, which is not in reach there
+        "SELECT u, (SELECT count(*) FROM t WHERE t.k = u.v) FROM u WHERE t_id = 7",
+        "SELECT u FROM u WHERE EXISTS (SELECT t.u FROM t WHERE t.k = u.v)",
+    ],
+)
+def test_a_row_of_a_table_is_no_value_of_ours(world: PostgresWorld, sql: str) -> None:
     with pytest.raises(NotSupportedError, match="row_to_json"):
-        world.cluster.connect().execute("SELECT r FROM r")
+        world.cluster.connect().execute(sql)
+
+
+def test_a_column_that_is_named_as_a_table_is_a_value(world: PostgresWorld) -> None:
+    compare(world, "SELECT u FROM t JOIN u ON u.t_id = t.id")
 
 
 def test_the_docs_say_what_is_compared() -> None:

@@ -203,7 +203,7 @@ def _check_rows(tree: exp.Expr, catalog: Catalog) -> None:
             name = item.unalias()
             if not isinstance(name, exp.Column) or name.table or name.name not in tables:
                 continue
-            if not _is_declared(name, tree, catalog) and isinstance(tables[name.name], exp.Table):
+            if not _is_in_reach(name, select, tree, catalog) and isinstance(tables[name.name], exp.Table):
                 raise NotSupportedError(
                     f"a row of {name.name} as a value has a type of that table's database",
                     hint=f"Select its columns, or row_to_json({name.name})",
@@ -233,6 +233,24 @@ def _is_misspelled(name: str, select: exp.Select, catalog: Catalog) -> bool:
     found = [relation_of(s, catalog) for s in sources(select) if isinstance(s, exp.Table)]
     columns = {c.name for table in found if isinstance(table, Table) for c in table.columns or ()}
     return name not in columns and name.lower() in {column.lower() for column in columns}
+
+
+def _is_in_reach(name: exp.Column, select: exp.Select, tree: exp.Expr, catalog: Catalog) -> bool:
+    """Whether it may be a column of what an outermost block reads: of its tables, if it reads nothing else."""
+    read = list(sources(select))
+    if all(isinstance(_table_of(source, catalog), Table) for source in read):
+        return any(_has_column(source, name.name.lower(), catalog) for source in read)
+    return _is_declared(name, tree, catalog)
+
+
+def _table_of(source: exp.Expr, catalog: Catalog) -> object:
+    is_named = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
+    return relation_of(source, catalog) if is_named else None
+
+
+def _has_column(source: exp.Expr, name: str, catalog: Catalog) -> bool:
+    table = _table_of(source, catalog)
+    return isinstance(table, Table) and name in {c.name.lower() for c in table.columns or ()}
 
 
 def _is_declared(name: exp.Column, tree: exp.Expr, catalog: Catalog) -> bool:
