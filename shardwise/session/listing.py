@@ -95,6 +95,11 @@ class Lister:
             for named, table in self._named(sharding):
                 schema, _, _ = named.rpartition(".")
                 if level in Template.parse(schema).plain_variables:
+                    if schemas is None:
+                        raise NotSupportedError(
+                            f'the members of "{sharding.name}" are schemas, and "{sharding.on}" has none',
+                            hint="Have a file for each member: CREATE SOURCE … FOR EACH",
+                        )
                     found.update(_matching(Template.parse(schema), schemas, level, {}))
                 else:
                     tables = (

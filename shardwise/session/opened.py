@@ -19,8 +19,12 @@ _SCHEMAS = {
         "SELECT nspname::text FROM pg_namespace"
         " WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'"
     ),
+    "mysql": (
+        "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA"
+        " WHERE SCHEMA_NAME NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')"
+    ),
 }
-"""By dialect, the statement that lists schemas that are not the product's own."""
+"""By dialect, the statement that lists schemas that are not the product's own. MySQL's are its databases."""
 
 
 class OpenedSource:
@@ -54,10 +58,10 @@ class OpenedSource:
         """All its tables, by name in lower case, as a catalog of `dialect` has them."""
         return read_tables(self, dialect)
 
-    def schemas(self) -> list[str]:
-        """The names of its schemas; none of a product that has no schemas."""
+    def schemas(self) -> list[str] | None:
+        """The names of its schemas; None of a product that has no schemas."""
         if self.dialect not in _SCHEMAS:
-            return []
+            return None
         return [str(name) for (name,) in self.rows(_SCHEMAS[self.dialect])]
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:

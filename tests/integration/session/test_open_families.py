@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from shardwise.catalog import parse
-from shardwise.errors import DataError, Error, Reason, ShardUnavailable
+from shardwise.errors import DataError, Error, NotSupportedError, Reason, ShardUnavailable
 from shardwise.executor.backends import backend_of
 from shardwise.executor.backends.base import Location, OpenSource, SourceOptions
 from shardwise.inspection import Extent, check, import_tables
@@ -497,3 +497,17 @@ def test_five_thousand_files(tmp_path: Path) -> None:
             assert con._pool.open_count() <= 100
         named = answer(con, "SELECT id FROM notes WHERE tenant = 't4321'")
         assert named == [(4321,)]
+
+
+def test_a_source_without_schemas_has_no_schemas_as_members(tmp_path: Path) -> None:
+    """Once there were none, and every answer was empty."""
+    with sqlite3.connect(tmp_path / "lake.db") as db:
+        db.execute("CREATE TABLE orders (id BIGINT, v BIGINT)")
+    catalog = parse(
+        f"CREATE SOURCE lake URL 'sqlite:///{tmp_path}/lake.db';"
+        "CREATE SHARDING by_schema USING DIRECTORY AS tenant ON lake;"
+        "ATTACH TABLE orders (id BIGINT, v BIGINT) SHARD BY by_schema (tenant BIGINT VIRTUAL)"
+        " NAMED 'tenant_{tenant}.{table}';"
+    )
+    with open_cluster(catalog) as con, pytest.raises(NotSupportedError, match='"lake" has none'):
+        answer(con, "SELECT count(*) FROM orders")
