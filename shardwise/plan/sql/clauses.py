@@ -27,7 +27,7 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.sql.block import CALL, Block, Kind, Order, Ref, Scope
 from shardwise.plan.sql.expressions import has_lambda, has_subquery, is_constant, is_ordinal_like, is_volatile
-from shardwise.plan.tree import column, column_id, columns_in
+from shardwise.plan.tree import column, column_id, columns_in, free_columns
 
 if TYPE_CHECKING:
     from shardwise.plan.sql.render import Renderer
@@ -72,6 +72,7 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     is_closed_here = not render.reader.qualify and block.has_windows
     is_closed_here |= not render.reader.having_alone and block.is_grouped and not block.group
     is_closed_here |= _cuts(render, block, exprs) or _hides(render, block, exprs)
+    is_closed_here |= _misses(render, node, block, exprs)
     if not open_here or is_closed_here or not _reads_simply(block, exprs, kinds):
         block = render.wrap(block)
     elif block.has_windows:
@@ -88,7 +89,8 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
 def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Block:
     exprs = [item.expr for item in node.items]
     computing = [expr for expr in exprs if type(expr) is not exp.Column]
-    if not _can_project(block, node, exprs) or _cuts(render, block, computing):
+    is_closed_here = _cuts(render, block, computing) or _misses(render, node, block, computing)
+    if is_closed_here or not _can_project(block, node, exprs):
         block = render.wrap(block)
     if block.is_closed:
         block.outputs = [ColumnId(node.rel, item.name) for item in node.items]
@@ -117,6 +119,25 @@ def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Blo
     block.outputs, block.columns, block.kinds, block.volatile = list(columns), columns, kinds, volatile
     block.rel, block.is_selected = node.rel, True
     return block
+
+
+def _misses(render: Renderer, node: Node, block: Block, exprs: Sequence[exp.Expr]) -> bool:
+    """Whether these look for an aggregate of the block's in a list, where the engine does not find it.
+
+    A block that reads outer rows, or whose quotients would be cut, has to stay as it is.
+    """
+    if render.reader.finds_aggregates or not block.is_grouped:
+        return False
+    sought = block.uses([expr for expr in exprs if _has_list(expr)])[0]
+    calls = [block.read(id) for id in sought if block.kinds.get(id) is Kind.CALL]
+    if not calls or (render.reader.cuts_quotients and any(call.find(exp.Div, exp.Avg) for call in calls)):
+        return False
+    return render.reader.sees_outer_rows or not any(free_columns(below) for below in node.inputs)
+
+
+def _has_list(expr: exp.Expr) -> bool:
+    parts = expr.find_all(exp.In, exp.Any, exp.All)
+    return any(not isinstance(part, exp.In) or part.args.get("query") is not None for part in parts)
 
 
 def _cuts(render: Renderer, block: Block, exprs: Sequence[exp.Expr]) -> bool:
@@ -342,7 +363,7 @@ def _order(render: Renderer, keys: Sequence[SortKey], block: Block, outer: Scope
 
 
 def _sort(render: Renderer, node: Sort, block: Block, outer: Scope) -> Block:
-    if not _can_sort(block, node):
+    if not _can_sort(block, node) or _misses(render, node, block, [key.expr for key in node.keys]):
         block = render.wrap(block)
     order = _order(render, node.keys, block, outer)
     if block.distinct_on and block.order and block.order != order:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, Column, Table
+from shardwise.catalog.model import Catalog, Column, Table, View
 from shardwise.catalog.postgres_collations import is_own_collation
 from shardwise.catalog.types import Family, read_type
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
@@ -198,8 +198,10 @@ def _check_system_columns(tree: exp.Expr, catalog: Catalog) -> None:
 def _check_rows(tree: exp.Expr, catalog: Catalog) -> None:
     """`SELECT t FROM t` is of a type that the table's own database has; what is read here has none."""
     for select in _outermost(tree):
-        tables = {} if not isinstance(select, exp.Select) else {s.alias_or_name: s for s in sources(select)}
-        for item in select.expressions if isinstance(select, exp.Select) else ():
+        if not isinstance(select, exp.Select):
+            continue
+        tables = {s.alias_or_name: s for s in sources(select)}
+        for item in select.expressions:
             name = item.unalias()
             if not isinstance(name, exp.Column) or name.table or name.name not in tables:
                 continue
@@ -236,16 +238,17 @@ def _is_misspelled(name: str, select: exp.Select, catalog: Catalog) -> bool:
 
 
 def _is_in_reach(name: exp.Column, select: exp.Select, tree: exp.Expr, catalog: Catalog) -> bool:
-    """Whether it may be a column of what an outermost block reads: of its tables, if it reads nothing else."""
+    """Whether it may be a column of what an outermost block reads: of its tables, if that is all."""
     read = list(sources(select))
     if all(isinstance(_table_of(source, catalog), Table) for source in read):
         return any(_has_column(source, name.name.lower(), catalog) for source in read)
     return _is_declared(name, tree, catalog)
 
 
-def _table_of(source: exp.Expr, catalog: Catalog) -> object:
-    is_named = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
-    return relation_of(source, catalog) if is_named else None
+def _table_of(source: exp.Expr, catalog: Catalog) -> Table | View | None:
+    if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
+        return relation_of(source, catalog)
+    return None
 
 
 def _has_column(source: exp.Expr, name: str, catalog: Catalog) -> bool:

@@ -372,6 +372,13 @@ SELECT count(*) FROM (SELECT concat('A', 'NN') AS a, id FROM t) x JOIN w ON w.x 
 SELECT count(*) FROM (SELECT upper(id) AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.acc = x.a
 SELECT count(*) FROM (SELECT 'ANN' AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.bin = x.a
 SELECT x.a + 0 AS n, concat(x.h) AS c FROM (SELECT X'41' AS h, '1e2' AS a, id FROM t) x JOIN w ON w.x = x.id ORDER BY 1
+-- an aggregate that is looked for in a list
+SELECT t_id FROM (SELECT t_id, max(v) AS n FROM u GROUP BY t_id) d WHERE n IN (SELECT n FROM r)
+SELECT t_id FROM (SELECT t_id, count(*) AS n FROM u GROUP BY t_id) d WHERE n NOT IN (SELECT n FROM r WHERE n IS NOT NULL)
+SELECT t_id FROM (SELECT t_id, max(v) AS n FROM u GROUP BY t_id) d WHERE n = ANY (SELECT n FROM r) ORDER BY t_id
+SELECT t_id, n IN (SELECT n FROM r) AS i FROM (SELECT t_id, count(*) AS n FROM u GROUP BY t_id) d
+SELECT t_id FROM (SELECT t_id, count(*) AS n FROM u GROUP BY t_id) d ORDER BY n IN (SELECT n FROM r WHERE n > 1), t_id LIMIT 9
+SELECT id FROM (SELECT id, max(w) AS n FROM u GROUP BY id) d WHERE n IN (SELECT w FROM u)
 -- DUAL
 SELECT 1 FROM DUAL
 SELECT 'x' AS x FROM dual WHERE 1 = 1 UNION SELECT name FROM t WHERE id = (SELECT 4 FROM DUAL) ORDER BY x
