@@ -122,17 +122,19 @@ def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Blo
 
 
 def _misses(render: Renderer, node: Node, block: Block, exprs: Sequence[exp.Expr]) -> bool:
-    """Whether these look for an aggregate of the block's in a list, where the engine does not find it.
+    """Whether these look for an aggregate of the block's in a list, where MariaDB does not find it.
 
-    A block that reads outer rows, or whose quotients would be cut, has to stay as it is.
+    HAVING max(v) IN (SELECT x FROM r), SELECT count(*) IN (SELECT x FROM r). Which engine reads a fragment is
+    not known here, and the others read a derived table as well. A block that reads outer rows, or whose
+    quotients would be cut, has to stay as it is.
     """
-    if render.reader.finds_aggregates or not block.is_grouped:
+    if not block.is_grouped:
         return False
     sought = block.uses([expr for expr in exprs if _has_list(expr)])[0]
     calls = [block.read(id) for id in sought if block.kinds.get(id) is Kind.CALL]
     if not calls or (render.reader.cuts_quotients and any(call.find(exp.Div, exp.Avg) for call in calls)):
         return False
-    return render.reader.sees_outer_rows or not any(free_columns(below) for below in node.inputs)
+    return not any(free_columns(below) for below in node.inputs)
 
 
 def _has_list(expr: exp.Expr) -> bool:

@@ -12,15 +12,13 @@ class Reader:
 
     `cuts_quotients`: a derived table that is grouped stays one if its quotients are computed on, for the
     engine computes on what it has stored, which has fewer digits. `sees_outer_rows`: a derived table in a
-    subquery may read the outer row. `finds_aggregates`: a block may look for its own aggregate in a list;
-    MariaDB finds none there: HAVING max(v) IN (SELECT x FROM r), SELECT count(*) IN (SELECT x FROM r).
+    subquery may read the outer row.
     """
 
     qualify: bool = True
     having_alone: bool = True
     cuts_quotients: bool = False
     sees_outer_rows: bool = True
-    finds_aggregates: bool = True
 
 
 ANY = Reader()

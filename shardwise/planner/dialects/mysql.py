@@ -187,7 +187,7 @@ MYSQL = Dialect(
     literal_of=literal_of,
     constants=MySQLConstants(),
     combine=combine,
-    reader=Reader(qualify=False, cuts_quotients=True, sees_outer_rows=False, finds_aggregates=False),
+    reader=Reader(qualify=False, cuts_quotients=True, sees_outer_rows=False),
     family=family,
     is_alone=True,
     filters_whole=True,

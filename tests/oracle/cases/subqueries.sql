@@ -126,3 +126,12 @@ SELECT sum(amt) FROM orders WHERE uid IN (SELECT id FROM users WHERE grp = (SELE
 SELECT u.grp, (SELECT sum(o.amt) FROM orders o JOIN users v ON v.id = o.uid WHERE v.grp = u.grp) AS s FROM users u GROUP BY u.grp;
 
 SELECT n FROM temps WHERE n = 5 OR n = (SELECT max(n) FROM temps);
+
+-- MariaDB finds no aggregate of the block's own in a list
+SELECT uid FROM orders WHERE status = 'paid' GROUP BY uid HAVING count(*) IN (SELECT id FROM colors) AND max(amt) > 10;
+
+SELECT uid FROM (SELECT uid, count(*) AS n FROM orders GROUP BY uid) d WHERE n NOT IN (SELECT id FROM colors);
+
+SELECT uid, n IN (SELECT id FROM colors) AS i FROM (SELECT uid, count(*) AS n FROM orders GROUP BY uid) d;
+
+SELECT uid FROM orders GROUP BY uid HAVING count(*) = ANY (SELECT id FROM colors);
