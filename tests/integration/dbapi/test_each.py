@@ -191,11 +191,15 @@ def test_the_deadline_is_that_of_the_whole(con: Any) -> None:
 @pytest.mark.parametrize("as_arrow", [False, True])
 def test_cancel_stops_all_members(con: Any, sql: str, as_arrow: bool) -> None:
     """Before the answer begins, and in the midst of it."""
+
+    def ask() -> None:
+        cursor = con.each("by_tenant").execute(sql)
+        cursor.to_arrow_table() if as_arrow else cursor.fetchall()
+
     timer = threading.Timer(0.2, con.interrupt)
     timer.start()
     with pytest.raises(Cancelled):
-        cursor = con.each("by_tenant").execute(sql)
-        cursor.to_arrow_table() if as_arrow else cursor.fetchall()
+        ask()
     timer.join()
     assert not [t for t in threading.enumerate() if t.name.startswith("shardwise-each")]
 
