@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import duckdb
 import pyarrow as pa
+import pytest
 
 import shardwise
 from shardwise.catalog import load
@@ -446,6 +447,12 @@ def load_catalog(path: Path) -> Any:
 def sizes(shards: Iterable[int] = (1, 2, 3, 7)) -> list[tuple[int, Grain]]:
     """Every number of shards at both grains."""
     return [(n, grain) for n in shards for grain in ("shard", "slot")]
+
+
+def in_turn(statements: Sequence[str]) -> list[Any]:
+    """Each with three shards, and with one, two or seven: `(sql, shards)`."""
+    runs = [(sql, n) for at, sql in enumerate(statements) for n in (3, (1, 2, 7)[at % 3])]
+    return [pytest.param(sql, n, marks=[pytest.mark.slow] if n != 3 else []) for sql, n in runs]
 
 
 def turns(number: int, all_sizes: Sequence[tuple[int, Grain]], others: int) -> list[tuple[int, Grain]]:

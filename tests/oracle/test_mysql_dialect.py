@@ -15,6 +15,7 @@ import pytest
 
 from shardwise.errors import Error
 from tests.oracle.cases import Case, read
+from tests.oracle.cluster import in_turn
 from tests.oracle.compare import matching, same
 from tests.oracle.mysql_world import MySQLWorld, copied
 from tests.oracle.worlds import LETTERS, MEMBERS
@@ -85,9 +86,9 @@ def _plain(text: str) -> str:
     return "".join(c for c in parts if not unicodedata.combining(c)).casefold().rstrip(" ")
 
 
-@pytest.mark.parametrize("sql", STATEMENTS)
-def test_answers_as_one_mariadb_does(world: MySQLWorld, sql: str) -> None:
-    compare(world, sql)
+@pytest.mark.parametrize(("sql", "shards"), in_turn(STATEMENTS))
+def test_answers_as_one_mariadb_does(worlds: Worlds, sql: str, shards: int) -> None:
+    compare(worlds("own", shards), sql)
 
 
 def test_the_page_says_what_was_compared() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from shardwise.errors import DataError, Error, NotSupportedError, Unplannable
 from shardwise.planner.dialects.postgres_words import AGGREGATES, SCALARS, SETS, WINDOWS
+from tests.oracle.cluster import in_turn
 from tests.oracle.compare import matching, same
 from tests.oracle.postgres_world import PostgresWorld
 from tests.servers import postgres
@@ -21,11 +22,24 @@ DOCS = Path(__file__).parents[2] / "docs" / "postgres-dialect.md"
 SHARDS = (3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 7)))
 
 
-@pytest.fixture(scope="module", params=SHARDS, ids=lambda n: f"{n} shards")
-def world(request: pytest.FixtureRequest) -> Iterator[PostgresWorld]:
-    world = PostgresWorld(request.param)
-    yield world
-    world.close()
+@pytest.fixture(scope="module")
+def worlds() -> Iterator[Callable[[int], PostgresWorld]]:
+    """By number of shards: made when first asked for, and kept."""
+    made: dict[int, PostgresWorld] = {}
+
+    def get(shards: int) -> PostgresWorld:
+        if shards not in made:
+            made[shards] = PostgresWorld(shards)
+        return made[shards]
+
+    yield get
+    for world in made.values():
+        world.close()
+
+
+@pytest.fixture(params=SHARDS, ids=lambda n: f"{n} shards")
+def world(request: pytest.FixtureRequest, worlds: Callable[[int], PostgresWorld]) -> PostgresWorld:
+    return worlds(request.param)
 
 
 def compare(world: PostgresWorld, sql: str, params: Any = None, **options: Any) -> None:
@@ -45,9 +59,9 @@ def is_ordered(sql: str) -> bool:
     return "ORDER BY" in sql.rpartition(")")[2]
 
 
-@pytest.mark.parametrize("sql", CASES)
-def test_answers_as_one_postgres_does(world: PostgresWorld, sql: str) -> None:
-    compare(world, sql)
+@pytest.mark.parametrize(("sql", "shards"), in_turn(CASES))
+def test_answers_as_one_postgres_does(worlds: Callable[[int], PostgresWorld], sql: str, shards: int) -> None:
+    compare(worlds(shards), sql)
 
 
 @pytest.mark.parametrize(
