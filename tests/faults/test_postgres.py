@@ -115,6 +115,7 @@ def test_no_password(backend: PostgresBackend, server: Postgres, database: str) 
     assert "PASSWORD" in (error.hint or "")
 
 
+@pytest.mark.usefixtures("database")  # which makes the user
 def test_an_unknown_database(backend: PostgresBackend, server: Postgres) -> None:
     error = error_of(backend, location(server, "no_such_db"))
     assert isinstance(error, ShardUnavailable)

@@ -109,7 +109,7 @@ def test_a_server_that_falls_silent(databases: list[str], proxy: Proxy, dialect:
                 ShardUnavailable, match=r"does not answer|did not answer|timeout expired"
             ) as caught:
                 answer(con, sql)
-            assert time.monotonic() - began < 3.5
+            assert time.monotonic() - began < 6  # six in the pool, one after the other, would take seven
             assert not caught.value.is_passing
             proxy.flow()
 
