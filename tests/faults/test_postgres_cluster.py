@@ -102,14 +102,15 @@ def test_a_server_that_falls_silent(databases: list[str], proxy: Proxy, dialect:
         for cursor in cursors:
             cursor.close()
         for sql in ("SELECT word FROM t WHERE id = 2", "SELECT count(*) FROM t"):
-            assert answer(con, sql)
+            for _ in range(3):  # by then it goes out with what begins its transaction
+                assert answer(con, sql)
             proxy.stall()
             began = time.monotonic()
             with pytest.raises(
                 ShardUnavailable, match=r"does not answer|did not answer|timeout expired"
             ) as caught:
                 answer(con, sql)
-            assert time.monotonic() - began < 6  # six in the pool, one after the other, would take seven
+            assert time.monotonic() - began < 3.5
             assert not caught.value.is_passing
             proxy.flow()
 

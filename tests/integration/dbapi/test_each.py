@@ -173,6 +173,16 @@ def test_an_error_names_its_member(con: Any, sql: str) -> None:
             con.each("by_tenant").execute(sql).fetchall()
 
 
+def test_an_error_amid_the_rows_stays_the_cursor_s(con: Any) -> None:
+    late = (
+        "SELECT CASE WHEN x = 900000 THEN CAST(note AS INTEGER) ELSE x END FROM orders, range(1000000) r(x)"
+    )
+    cursor = con.each("by_tenant").execute(late)
+    for _ in range(2):
+        with pytest.raises(DataError, match="Could not convert"):
+            cursor.fetchall()
+
+
 def test_the_budget_is_that_of_the_whole(con: Any) -> None:
     rows = con.each("by_tenant").execute("SELECT id FROM orders", rows_max=24).fetchall()
     assert len(rows) == 24

@@ -26,7 +26,14 @@ CHECK = "Run `shardwise catalog check` to see all differences"
 
 
 class Silence(psycopg.OperationalError):
-    """The connection was cut because the server did not answer: to ask again is to wait as long again."""
+    """The connection was cut because the server did not answer: to ask again is to wait as long again.
+
+    `is_servers`: a new connection was not answered either.
+    """
+
+    def __init__(self, why: str, *, is_servers: bool) -> None:
+        super().__init__(why)
+        self.is_servers = is_servers
 
 
 def translate_error(error: BaseException, location: Location) -> Error:

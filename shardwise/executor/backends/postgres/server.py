@@ -33,7 +33,8 @@ class Server:
         """A session in a transaction that has just begun, and what `begin`, which begins it, gives.
 
         That it begins shows whether a session that waited is alive: nothing was asked on it yet. Where one
-        got no answer the others are not asked, each of which would take as long: a new connection tells.
+        got no answer the others are not asked, each of which would take as long: a new connection tells, if
+        none has told.
         """
         while (session := self._waiting(settings)) is not None:
             try:
@@ -42,6 +43,8 @@ class Server:
                 session.close()
                 if isinstance(error, Silence):
                     self.close_idle(settings)
+                    if error.is_servers:
+                        raise
             except BaseException:
                 session.close()
                 raise

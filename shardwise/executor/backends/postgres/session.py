@@ -492,13 +492,13 @@ class Session:
             if found:
                 return found[0][1]
             if end is not None and time.monotonic() >= end:
-                self._give_up("did not answer in time")
+                self._give_up("did not answer in time", is_servers=False)
             if not _answers(self.settings):
-                self._give_up("does not answer any more")
+                self._give_up("does not answer any more", is_servers=True)
 
-    def _give_up(self, why: str) -> None:
+    def _give_up(self, why: str, *, is_servers: bool) -> None:
         self.close()
-        raise Silence(why)
+        raise Silence(why, is_servers=is_servers)
 
 
 def _connected(settings: Settings) -> psycopg.Connection[Any]:
