@@ -105,6 +105,8 @@ class Result:
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         """The next rows, fewer than `count` only at the end."""
+        if self._guard.error is not None:
+            self.close()  # it was stopped since the last ones
         self._guard.check()
         if self._is_arrow:
             raise InterfaceError("the rows were already handed out as Arrow")

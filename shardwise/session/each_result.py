@@ -112,8 +112,8 @@ class EachResult:
         """The next rows, fewer than `count` only at the end."""
         if self._is_arrow:
             raise InterfaceError("the rows were already handed out as Arrow")
-        self._guard.check()
         try:
+            self._guard.check()
             if self._items is None:
                 self._items = self._started(_Asked.rows)
             while len(self._ahead) < count and (more := next(self._items, None)) is not None:

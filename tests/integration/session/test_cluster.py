@@ -18,6 +18,7 @@ import pytest
 
 from shardwise.catalog import load
 from shardwise.errors import (
+    Cancelled,
     CatalogError,
     DataError,
     InterfaceError,
@@ -252,6 +253,17 @@ def test_after_close(folder: Path) -> None:
         rows(cluster, "SELECT 1")
     with pytest.raises(InterfaceError):
         cluster.connect()
+
+
+def test_what_is_cancelled_between_two_fetches_is_given_back(folder: Path) -> None:
+    with open_cluster(folder / "cluster.sql") as cluster, cluster.connect() as con:
+        cursor = con.execute("SELECT a.id FROM people a, range(100000)")
+        assert cursor.fetchmany(1)
+        assert cluster._limits._all.held > 0
+        cursor.cancel()
+        with pytest.raises(Cancelled):
+            cursor.fetchall()
+        assert cluster._limits._all.held == 0
 
 
 def test_a_cluster_that_is_dropped_is_closed(folder: Path) -> None:
