@@ -60,6 +60,8 @@ _COUNTS = (exp.Count, exp.Sum, exp.Avg, exp.Length, exp.RowNumber, exp.Rank, exp
 _NUMBERS = (*_ARITHMETIC, *_BITS, *_SHIFTS, *_TRUTHS, *_COUNTS, exp.Floor, exp.Ceil)
 """What is a number whatever it is given."""
 _CHOICES = (exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Min, exp.Max)
+_CALLED = frozenset(("if", "ifnull", "coalesce", "nullif", "greatest", "least"))
+"""The same, as the dialect has them: functions by their names."""
 
 
 def use_of_value(plan: Node) -> Use:
@@ -88,6 +90,14 @@ def loses(plan: Node, use: Use, types: _Types) -> bool:
     if use.of == "value":
         return gives_quotients(plan, types)
     return use.of == "derived" and computes_on_more(plan, types)
+
+
+def comes_of_no_column(expr: exp.Expr) -> bool:
+    """Whether a choice is one of constants: NULL has no type, whatever it is chosen by."""
+    expr = bare(expr)
+    if _is_choice(expr):
+        return all(comes_of_no_column(value) for value in _values(expr))
+    return expr.find(exp.Column) is None
 
 
 def _read(node: Project | Aggregate, use: Use) -> frozenset[ColumnId]:
@@ -151,14 +161,21 @@ def _is_weak(expr: exp.Expr, weak: Set[ColumnId], types: _Types) -> bool:
         return False
     if any(_is_text(column, weak, types) for column in expr.find_all(exp.Column)):
         return False
-    if isinstance(expr, _CHOICES):
+    if _is_choice(expr):
         values = [_is_weak(value, weak, types) for value in _values(expr) if not isinstance(value, exp.Null)]
         return any(values) or not values
     return True
 
 
+def _is_choice(expr: exp.Expr) -> bool:
+    return isinstance(expr, _CHOICES) or (isinstance(expr, exp.Anonymous) and expr.name.lower() in _CALLED)
+
+
 def _values(expr: exp.Expr) -> list[exp.Expr]:
     """What a choice may come to."""
+    if isinstance(expr, exp.Anonymous):
+        given: list[exp.Expr] = expr.expressions
+        return {"if": given[1:], "nullif": given[:1]}.get(expr.name.lower(), given)
     if isinstance(expr, exp.Case):
         found = [branch.args["true"] for branch in expr.args["ifs"]]
         return [*found, expr.args["default"]] if expr.args.get("default") is not None else found

@@ -54,6 +54,8 @@ def _split(node: Aggregate, gather: Gather, ctx: PlanContext, analysis: Analysis
         return None
     if any(analysis.is_cut(e.this) for e in calls if isinstance(e, exp.Sum | exp.Avg | exp.Min | exp.Max)):
         return None
+    if any(map(analysis.is_extreme_of_constants, calls)):
+        return None
     combined = query_dialect(ctx.catalog.dialect).combine(calls, ctx.type_of)
     if combined is None:
         return None

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from shardwise.catalog.model import Catalog
 from shardwise.plan.nodes import ColumnId, Node, Output
-from shardwise.planner.borders import Use, loses
+from shardwise.planner.borders import Use, comes_of_no_column, loses
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution.values import Distribution
 from shardwise.planner.equivalence import Equivalence, equivalence, is_binary
@@ -57,6 +57,10 @@ class Questions(ABC):
     def loses(self, node: Node, use: Use) -> bool:
         """Whether a value of the node's would come otherwise to its use in the merge than it left a shard."""
         return self._cuts_quotients and loses(node, use, self.types)
+
+    def is_extreme_of_constants(self, call: exp.Expr) -> bool:
+        """Whether an aggregate's parts would come to the merge with another type or collation than theirs."""
+        return self._cuts_quotients and isinstance(call, exp.Min | exp.Max) and comes_of_no_column(call)
 
 
 def is_fragile(expr: exp.Expr, types: Mapping[ColumnId, Output]) -> bool:
