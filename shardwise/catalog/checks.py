@@ -20,6 +20,8 @@ from shardwise.catalog.place_checks import (
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.sharding_checks import check_copies, check_sharding
 from shardwise.catalog.sources import Shard, ShardFamily, Source, SourceFamily
+from shardwise.catalog.statistics import TableStatistics
+from shardwise.catalog.statistics_checks import check_statistics
 from shardwise.catalog.table_checks import (
     check_join,
     check_lock,
@@ -42,6 +44,7 @@ CHECKS: tuple[tuple[type[Item], Callable[..., None]], ...] = (
     (Sharding, check_sharding),
     (Sequence, check_sequence),
     (LockedTable, check_lock),
+    (TableStatistics, check_statistics),
     (Table, check_table),
     (Table, check_physical_names),
     (Table, check_copies),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.sources import Shard, ShardFamily, Source, SourceFamily
+from shardwise.catalog.statistics import TableStatistics
 from shardwise.catalog.tables import JoinIndex, LockedTable, LookupIndex, Sequence, Table, View
 
 Item = (
@@ -14,6 +15,7 @@ Item = (
     | Sharding
     | Table
     | LockedTable
+    | TableStatistics
     | View
     | LookupIndex
     | JoinIndex
@@ -29,6 +31,7 @@ _KINDS: dict[type, str] = {
     Sharding: "sharding",
     Table: "table",
     LockedTable: "lock",
+    TableStatistics: "statistics",
     View: "table",
     LookupIndex: "index",
     JoinIndex: "index",
@@ -43,6 +46,11 @@ def item_key(item: Item) -> ItemKey:
     """
     schema = getattr(item, "schema", None) or ""
     return (_KINDS[type(item)], schema.casefold(), item.name.casefold())
+
+
+def is_locked(item: Item) -> bool:
+    """Whether it was read off the sources, and is kept in the lock file."""
+    return isinstance(item, LockedTable | TableStatistics)
 
 
 def kind_of(item: Item) -> str:

@@ -43,6 +43,7 @@ _MANAGEMENT = re.compile(
       | attach \s+ (?:table|(?:unique\s+)?lookup\s+index)
       | drop \s+ (?:source|shard|sharding|table|view|sequence|lookup\s+index|join\s+index)
       | lock \s+ table
+      | statistics
     )\b""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )

@@ -13,12 +13,13 @@ from dataclasses import InitVar, dataclass, field, replace
 
 from shardwise.catalog.checker import Place, Where
 from shardwise.catalog.checks import check
-from shardwise.catalog.items import Item, ItemKey, item_key, kind_of
+from shardwise.catalog.items import Item, ItemKey, is_locked, item_key, kind_of
 from shardwise.catalog.places import Sharding, any_member, checked_members
 from shardwise.catalog.printing import print_catalog, print_lock
 from shardwise.catalog.shardings import ShardingFunction, SlotSet, directory
 from shardwise.catalog.sources import Members, Options, Secret, Shard, ShardFamily, Source, SourceFamily
 from shardwise.catalog.statements import Dropped, Script, read_script
+from shardwise.catalog.statistics import ColumnStatistics, TableStatistics
 from shardwise.catalog.table_lookups import MAIN, TableLookups
 from shardwise.catalog.tables import (
     Column,
@@ -45,6 +46,7 @@ __all__ = [
     "Catalog",
     "Column",
     "ColumnName",
+    "ColumnStatistics",
     "Item",
     "JoinIndex",
     "LockedTable",
@@ -70,6 +72,7 @@ __all__ = [
     "Spelling",
     "Stored",
     "Table",
+    "TableStatistics",
     "View",
 ]
 
@@ -151,7 +154,7 @@ class Catalog(TableLookups):
         return replace(self, items=kept, version=self.version + 1)
 
     def apply(self, statement_text: str) -> Catalog:
-        """A new catalog after management statements: CREATE, ATTACH, LOCK and DROP, as in a file.
+        """A new catalog after management statements: CREATE, ATTACH, LOCK, STATISTICS and DROP, as in a file.
 
         Only the catalog changes: whoever calls makes tables or moves rows.
         """
@@ -167,7 +170,7 @@ class Catalog(TableLookups):
                     raise script.error(number, f'there is no {what.kind} "{what.name}" to drop', at=what.name)
                 continue
             key = item_key(what)
-            if key in found and not step.replaces and not isinstance(what, LockedTable):
+            if key in found and not step.replaces and not is_locked(what):
                 message = f'{kind_of(what)} "{what.name}" is declared twice'
                 raise script.error(number, message, at=what.name, hint=_TWICE)
             found[key] = (what, number)
@@ -187,7 +190,7 @@ class Catalog(TableLookups):
     def to_sql(self, *, locked: bool = True) -> str:
         """The catalog in its language; reading it gives an equal catalog.
 
-        Without `locked` the LOCK statements are left out, as in the file that people edit.
+        Without `locked` the LOCK and STATISTICS statements are left out, as in the file that people edit.
         """
         text = print_catalog(self.name, self.dialect, self.options, self.items)
         lock = self.lock_to_sql() if locked else ""
@@ -195,13 +198,14 @@ class Catalog(TableLookups):
 
     def lock_to_sql(self) -> str:
         """What was read off the sources, as `cluster.lock.sql` holds it; empty if nothing was."""
-        return print_lock(self._of(LockedTable))
+        return print_lock(item for item in self.items if is_locked(item))
 
 
 _SHARED = (
     "_relations",
     "_wildcards",
     "_fills",
+    "_statistics",
     "_sources",
     "_source_families",
     "_open_families",

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from shardwise.catalog.items import Item
+from shardwise.catalog.items import Item, is_locked
 from shardwise.catalog.places import Owners, Sharding
 from shardwise.catalog.shardings import (
     Directory,
@@ -28,6 +28,7 @@ from shardwise.catalog.shardings import (
     members,
 )
 from shardwise.catalog.sources import Members, Shard, ShardFamily, Source, SourceFamily
+from shardwise.catalog.statistics import ColumnStatistics, TableStatistics
 from shardwise.catalog.tables import (
     Column,
     ColumnName,
@@ -49,11 +50,11 @@ from shardwise.errors import NotSupportedError
 
 
 def print_catalog(name: str, dialect: str, options: Mapping[str, str], items: Iterable[Item]) -> str:
-    """All declarations but locks, one statement each, a blank line between kinds."""
+    """All declarations but what the lock file holds, one statement each, a blank line between kinds."""
     lines = [f"CREATE CATALOG {_name(name)} DIALECT {_name(dialect)}{_with(options)};"]
     last: type | None = None
     for item in items:
-        if isinstance(item, LockedTable):
+        if is_locked(item):
             continue
         kind = _GROUPS.get(type(item), type(item))
         lines += [""] if kind is not last else []
@@ -70,9 +71,10 @@ def print_item(item: Item, dialect: str) -> str:
 _GROUPS: dict[type, type] = {SourceFamily: Source, ShardFamily: Shard}
 
 
-def print_lock(locks: Iterable[LockedTable]) -> str:
-    """The LOCK statements."""
-    return "".join(_lock(each) + ";\n" for each in locks)
+def print_lock(items: Iterable[Item]) -> str:
+    """The LOCK statements, then the STATISTICS."""
+    ordered = sorted(items, key=lambda item: isinstance(item, TableStatistics))
+    return "".join(_statement(each, "") + ";\n" for each in ordered)
 
 
 def _statement(item: Item, dialect: str) -> str:
@@ -94,6 +96,8 @@ def _statement(item: Item, dialect: str) -> str:
             return _table(item, dialect)
         case LockedTable():
             return _lock(item)
+        case TableStatistics():
+            return _statistics(item)
         case View():
             columns = f" ({_names(item.columns)})" if item.columns else ""
             return f"CREATE VIEW {_table_name(item.schema, item.name)}{columns} AS {item.sql}"
@@ -326,6 +330,35 @@ def _lock(lock: LockedTable) -> str:
     read_at = f" READ AT {_text(lock.read_at)}" if lock.read_at is not None else ""
     columns = _columns(lock.columns, lock.primary_key, lock.unique)
     return f"LOCK TABLE {_table_name(lock.schema, lock.name)} ({columns}){rows}{read_at}"
+
+
+# ------------------------------------------------------------------ statistics
+
+
+def _statistics(statistics: TableStatistics) -> str:
+    text = (
+        f"STATISTICS {_table_name(statistics.schema, statistics.name)} ROWS {statistics.rows}"
+        f" FROM {statistics.source.upper()} AT {_text(statistics.read_at)}"
+    )
+    columns = [f"{_name(name)} ({_figures(each)})" for name, each in statistics.columns.items()]
+    return text + (" (\n  " + ",\n  ".join(columns) + ")" if columns else "")
+
+
+def _figures(column: ColumnStatistics) -> str:
+    parts = [f"DISTINCT {_number(column.distinct)}"] if column.distinct is not None else []
+    parts.append(f"NULLS {_number(column.nulls)}")
+    parts += [f"WIDTH {_number(column.width)}"] if column.width is not None else []
+    if column.bounds:
+        parts.append(f"BOUNDS ({', '.join(map(_text, column.bounds))})")
+    if column.common:
+        values = (f"{_text(value)} {_number(share)}" for value, share in column.common)
+        parts.append(f"COMMON ({', '.join(values)})")
+    return ", ".join(parts)
+
+
+def _number(number: float) -> str:
+    """Reads back as the very same number."""
+    return str(int(number)) if number == int(number) else repr(float(number))
 
 
 # ------------------------------------------------------------------ indexes

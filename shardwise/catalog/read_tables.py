@@ -65,7 +65,7 @@ class _Columns:
 def read_tables(tree: Node, text: Text, dialect: str) -> Iterator[Table]:
     """CREATE TABLE or ATTACH TABLE: a table for each name."""
     created = tree.data == "create_table"
-    names = [_table_name(each) for each in subtrees(tree, "table_name") + subtrees(tree, "table_pattern")]
+    names = [read_table_name(each) for each in subtrees(tree, "table_name") + subtrees(tree, "table_pattern")]
     list_tree = next(iter(subtrees(tree, "columns")), None)
     columns = None if list_tree is None else read_columns(child(list_tree, 0), text)
     clauses = [each for each in tree.children if isinstance(each, Tree) and each.data in _CLAUSES]
@@ -156,7 +156,7 @@ def _sharded(place: Node, also: list[Node], text: Text, dialect: str) -> Sharded
 
 def _shard_with(place: Node, text: Text) -> ShardedWith:
     """SHARD WITH parent ON column = parent.column, the two sides in either order."""
-    schema, parent = _table_name(child(place, 0))
+    schema, parent = read_table_name(child(place, 0))
     full_name = f"{schema}.{parent}" if schema else parent
     sides = [names_of(child(place, 1)), names_of(child(place, 2))]
     theirs = [
@@ -169,7 +169,7 @@ def _shard_with(place: Node, text: Text) -> ShardedWith:
     return ShardedWith(parent=full_name, column=own[-1], parent_column=theirs[0][-1])
 
 
-def _table_name(tree: Node) -> tuple[str | None, str]:
+def read_table_name(tree: Node) -> tuple[str | None, str]:
     """(schema, name) of a table_name or table_pattern; the name may be "*"."""
     present: list[Node | Token | None] = list(tree.children)  # an absent part is None
     parts = [name_of(each) if isinstance(each, Tree) else plain(each) for each in present if each is not None]
@@ -178,7 +178,7 @@ def _table_name(tree: Node) -> tuple[str | None, str]:
 
 def read_lock(tree: Node, text: Text) -> LockedTable:
     """LOCK TABLE name (columns) [ROWS n] [READ AT '…']."""
-    schema, name = _table_name(child(tree, 0))
+    schema, name = read_table_name(child(tree, 0))
     found = read_columns(child(tree, 1), text)
     rows, read_at = tree.children[2:4]
     return LockedTable(
@@ -353,7 +353,7 @@ def _is_name(token: Token) -> bool:
 
 def read_view(tree: Node, text: Text) -> View:
     """CREATE [OR REPLACE] VIEW name [(columns)] AS query."""
-    schema, name = _table_name(child(tree, 1))
+    schema, name = read_table_name(child(tree, 1))
     query = child(tree, 3)
     return View(name=name, schema=schema, sql=text.slice(query, query), columns=names_of(optional(tree, 2)))
 
@@ -399,7 +399,7 @@ def read_sequence(tree: Node, text: Text) -> Sequence:
 
 
 def _full_name(tree: Node) -> str:
-    return ".".join(part for part in _table_name(tree) if part)
+    return ".".join(part for part in read_table_name(tree) if part)
 
 
 def _column_name(tree: Node, text: Text) -> ColumnName:

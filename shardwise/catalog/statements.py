@@ -11,6 +11,7 @@ from lark import Tree
 from shardwise.catalog.checker import Place
 from shardwise.catalog.items import Item, ItemKey
 from shardwise.catalog.read_places import read_shard, read_sharding, read_source
+from shardwise.catalog.read_statistics import read_statistics
 from shardwise.catalog.read_tables import (
     read_join,
     read_lock,
@@ -178,6 +179,8 @@ class _Reader:
                 yield from read_tables(tree, text, self.script.dialect)
             case "lock_table":
                 yield read_lock(tree, text)
+            case "statistics":
+                yield read_statistics(tree, text)
             case "create_view":
                 yield read_view(tree, text)
             case "create_lookup" | "attach_lookup":

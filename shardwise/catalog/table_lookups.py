@@ -14,6 +14,7 @@ from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import Directory, SlotSet, members
 from shardwise.catalog.source_lookups import SCHEMALESS, SourceLookups
 from shardwise.catalog.sources import SourceFamily
+from shardwise.catalog.statistics import TableStatistics
 from shardwise.catalog.tables import (
     JoinIndex,
     LockedTable,
@@ -87,6 +88,10 @@ class TableLookups(SourceLookups):
         if key not in self._fills:
             self._fills[key] = fills(table, self.dialect)
         return self._fills[key]
+
+    def statistics_of(self, table: Table) -> TableStatistics | None:
+        """What ANALYZE found out about `table`; else the rows that the lock file gives it; else None."""
+        return self._statistics.get((_fold(table.schema), table.name.casefold()))
 
     def lookup_indexes(self, table: Table) -> tuple[LookupIndex, ...]:
         """The lookup indexes on `table`."""
@@ -240,6 +245,23 @@ class TableLookups(SourceLookups):
     @cached_property
     def _fills(self) -> dict[tuple[str, str], Mapping[str, exp.Expr]]:
         return {}
+
+    @cached_property
+    def _statistics(self) -> Mapping[tuple[str, str], TableStatistics]:
+        found = {
+            (_fold(lock.schema), lock.name.casefold()): TableStatistics(
+                name=lock.name,
+                schema=lock.schema,
+                rows=lock.rows,
+                source="sources",
+                read_at=lock.read_at or "",
+            )
+            for lock in self._of(LockedTable)
+            if lock.rows is not None
+        }
+        for each in self._of(TableStatistics):
+            found[_fold(each.schema), each.name.casefold()] = each
+        return found
 
     @cached_property
     def _wildcards(self) -> Mapping[str, Table]:

@@ -266,6 +266,7 @@ def test_columns_that_a_dialect_of_a_source_has():
         ("ATTACH TABLE t ON a", True),
         ("ATTACH 'file.db' AS x", False),
         ("DROP LOOKUP INDEX i", True),
+        ("STATISTICS t ROWS 1", True),
         ("CREATE INDEX i ON t (x)", False),
         ("CREATE TABLES", False),
         ("SELECT 1", False),
@@ -280,6 +281,7 @@ def test_an_empty_text_is_an_empty_catalog():
     assert parse("").items == ()
     assert parse(" -- nothing\n ; ;").items == ()
     with pytest.raises(
-        CatalogError, match='1:1: expected ";", ATTACH, CREATE, DROP, INCLUDE, LOCK or the end, found'
+        CatalogError,
+        match='1:1: expected ";", ATTACH, CREATE, DROP, INCLUDE, LOCK, STATISTICS or the end, found',
     ):
         parse("SELECT 1")

@@ -16,6 +16,7 @@ from shardwise.catalog.model import (
     Catalog,
     Column,
     ColumnName,
+    ColumnStatistics,
     JoinIndex,
     LockedTable,
     LookupIndex,
@@ -36,6 +37,7 @@ from shardwise.catalog.model import (
     Spelling,
     Stored,
     Table,
+    TableStatistics,
     View,
 )
 from shardwise.catalog.shardings import (
@@ -181,6 +183,16 @@ EVERYTHING = Catalog(
             unique=(("b",), ("a", "b")),
             rows=12,
             read_at="2026-11-30T12:00:00Z",
+        ),
+        TableStatistics(
+            name="keys",
+            rows=12,
+            source="sample",
+            read_at="2026-12-01T00:10:00Z",
+            columns={
+                "a": ColumnStatistics(distinct=3, nulls=0.25, width=2.5, common=(("x'", 0.5),)),
+                "x y": ColumnStatistics(bounds=("1", "2")),
+            },
         ),
     ),
 )
