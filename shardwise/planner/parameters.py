@@ -121,6 +121,10 @@ class Parameters:
         self.observed.exact[name] = value
         return value
 
+    def peek(self, name: str) -> Any:
+        """A value for an estimate, which chooses between plans that are right for every value."""
+        return self._values.get(name)
+
     def as_typed(self, expr: exp.Expr) -> exp.Expr:
         """`expr` with those values as constants whose types are not told by their placeholders."""
         untold = [p.name for p in expr.find_all(exp.Placeholder) if LIKE not in p.args]

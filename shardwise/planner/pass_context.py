@@ -16,6 +16,7 @@ from shardwise.planner.bind.names import Names
 from shardwise.planner.dialects import Dialect, query_dialect
 from shardwise.planner.distribution import Analysis
 from shardwise.planner.early_values import EarlyValues
+from shardwise.planner.estimates import Estimates
 from shardwise.planner.firsts import Firsts
 from shardwise.planner.parameters import Parameters
 
@@ -42,6 +43,19 @@ class PlanContext:
     def dialect(self) -> Dialect:
         """The query's."""
         return query_dialect(self.catalog.dialect)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """How many rows nodes are expected to give."""
+        return Estimates(self.catalog, self.types, self.parameters, self._rows_expected)
+
+    def _rows_expected(self, name: str) -> float | None:
+        """Of a subquery that runs first, by its name."""
+        bound = self.firsts.bound.get(name)
+        if bound is not None and bound.rows is not None:
+            return float(len(bound.rows))
+        early = next((early for early in self.firsts.found if early.name == name), None)
+        return None if early is None else self.estimates.rows(early.plan)
 
     @property
     def early(self) -> EarlyValues:

@@ -1,0 +1,94 @@
+"""What is expected of one column's values in the rows of a node."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from shardwise.catalog.statistics import ColumnStatistics
+from shardwise.catalog.types import Family
+from shardwise.planner.estimates import defaults
+from shardwise.planner.estimates.scalars import scalar_of_text
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEstimate:
+    """`distinct` values that are not NULL; `nulls` the share of rows that are; `width` a value's bytes.
+
+    `bounds` are equi-depth quantiles on the line of `scalars`; `common` gives values' share of all rows, by
+    their texts. `is_guess`: nothing was measured.
+    """
+
+    distinct: float
+    nulls: float = 0.0
+    width: float = 8.0
+    family: Family = Family.OTHER
+    bounds: tuple[float, ...] = ()
+    common: Mapping[str, float] = field(default_factory=dict)
+    is_guess: bool = True
+
+    def before(self, value: float) -> float | None:
+        """The share of the values that are not NULL and below `value`; None where nothing was measured."""
+        bounds = self.bounds
+        if len(bounds) < 2:
+            return None
+        if value <= bounds[0]:
+            return 0.0
+        if value > bounds[-1]:
+            return 1.0
+        upper = bisect_left(bounds, value)
+        low, high = bounds[upper - 1], bounds[upper]
+        within = (value - low) / (high - low) if high > low else 0.5
+        return (upper - 1 + within) / (len(bounds) - 1)
+
+    def one(self) -> float:
+        """The share of rows that one value has, not said which."""
+        return (1.0 - self.nulls) / max(self.distinct, 1.0)
+
+    def of_value(self, text: str) -> float:
+        """The share of rows that this value has. One that is not among the common ones has an average share
+        of what they leave."""
+        if not self.common:
+            return self.one()
+        share = self.common.get(text)
+        if share is not None:
+            return share
+        left = max(0.0, 1.0 - self.nulls - sum(self.common.values()))
+        return left / max(self.distinct - len(self.common), 1.0)
+
+    def among(self, rows_before: float, rows: float) -> ColumnEstimate:
+        """The same of `rows` of the rows, taken without regard to this column (Cardenas 1975)."""
+        if rows >= rows_before or self.distinct <= 0:
+            return self
+        part = rows / max(rows_before, 1.0)
+        each = rows_before / self.distinct
+        distinct = self.distinct * (1.0 - (1.0 - part) ** max(each, 1.0))
+        return replace(self, distinct=max(min(distinct, rows), min(1.0, rows)))
+
+
+def measured(
+    statistics: ColumnStatistics, rows: float, family: Family, default: ColumnEstimate
+) -> ColumnEstimate:
+    """What ANALYZE found of a table's column; what it did not find is by default."""
+    scalars = [scalar_of_text(bound, family) for bound in statistics.bounds]
+    known = tuple(s for s in scalars if s is not None)
+    return ColumnEstimate(
+        distinct=default.distinct
+        if statistics.distinct is None
+        else min(statistics.distinct, max(rows, 1.0)),
+        nulls=statistics.nulls,
+        width=default.width if statistics.width is None else statistics.width * (1.0 - statistics.nulls),
+        family=family,
+        bounds=known if len(known) == len(scalars) and list(known) == sorted(known) else (),
+        common=dict(statistics.common),
+        is_guess=statistics.distinct is None,
+    )
+
+
+def guessed(rows: float, family: Family, *, is_unique: bool) -> ColumnEstimate:
+    """What is taken of a column of which nothing is known."""
+    distinct = rows if is_unique else max(1.0, rows / defaults.ROWS_PER_VALUE)
+    if family in defaults.FEW_VALUES:
+        distinct = min(distinct, defaults.FEW_VALUES[family])
+    return ColumnEstimate(distinct=distinct, width=defaults.width_of(family), family=family)
