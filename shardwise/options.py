@@ -28,7 +28,8 @@ class Options:
 
     `schema` is where names without a schema are looked for first; then they are of the default schema.
     `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
-    the plan is verified after each pass and not only at the end.
+    the plan is verified after each pass and not only at the end. So is `force`: what is done wherever it is
+    right, by names, whether or not it is estimated to move less.
 
     `processes_max` processes of a cluster read small SQLite files where there are many; with 0 this one does.
 
@@ -51,6 +52,7 @@ class Options:
     requests_per_source_max: int = 4
     processes_max: int = min(4, os.cpu_count() or 1)
     disable_passes: tuple[str, ...] = ()
+    force: tuple[str, ...] = ()
     verify_passes: bool = False
     time_zone: str = "UTC"
     schema: str | None = None
@@ -70,10 +72,11 @@ class Options:
             value = getattr(self, name)
             if not _is_count(value, least=1):
                 raise _wrong(name, value, "a whole number, 1 or more")
-        passes: object = self.disable_passes
-        if not isinstance(passes, list | tuple):
-            raise _wrong("disable_passes", passes, "the names of passes, as a list or tuple")
-        object.__setattr__(self, "disable_passes", tuple(self.disable_passes))  # a part of keys
+        for name in ("disable_passes", "force"):
+            names = getattr(self, name)
+            if not isinstance(names, list | tuple):
+                raise _wrong(name, names, "the names of passes, as a list or tuple")
+            object.__setattr__(self, name, tuple(names))  # a part of keys
         if not _is_count(self.processes_max, least=0):
             raise _wrong("processes_max", self.processes_max, "a whole number, 0 or more")
         if (found := zone_of_offset(self.time_zone)) is not None:

@@ -26,6 +26,7 @@ class PlanContext:
     """What passes may ask: the catalog, the parameters' values, and types of columns.
 
     `notes` collects what was not done, and why, under the fragment or the statement it is about.
+    `forced` names what is done wherever it is right, whatever is estimated.
     """
 
     catalog: Catalog
@@ -34,6 +35,7 @@ class PlanContext:
     types: dict[ColumnId, Output] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     firsts: Firsts = field(default_factory=Firsts)
+    forced: frozenset[str] = frozenset()
 
     def analysis(self) -> Analysis:
         """Distributions of the statement's nodes."""

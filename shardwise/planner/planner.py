@@ -239,6 +239,7 @@ class _Making:
             names=self.names.copy(),
             notes=list(self.notes),
             firsts=firsts or Firsts(),
+            forced=frozenset(self.options.force),
         )
         tree, steps = run(
             root,

@@ -38,10 +38,11 @@ def test_values_that_can_be() -> None:
     assert options.rows_max == 0
 
 
-def test_passes_may_be_a_list() -> None:
+@pytest.mark.parametrize("name", ["disable_passes", "force"])
+def test_passes_may_be_a_list(name: str) -> None:
     """Options are a part of the plan cache's keys."""
-    options = Options(disable_passes=["push_limit"])  # type: ignore[arg-type]
-    assert options == Options(disable_passes=("push_limit",))
-    assert hash(options) == hash(Options(disable_passes=("push_limit",)))
-    with pytest.raises(ProgrammingError, match="disable_passes"):
-        Options(disable_passes="push_limit")  # type: ignore[arg-type]
+    options = Options(**{name: ["push_limit"]})
+    assert options == Options(**{name: ("push_limit",)})
+    assert hash(options) == hash(Options(**{name: ("push_limit",)}))
+    with pytest.raises(ProgrammingError, match=name):
+        Options(**{name: "push_limit"})

@@ -80,7 +80,8 @@ class Shape:
         if kinds is None:
             return None
         seen = context.shape if self.is_bound_to_scope else context.form
-        return (kinds, seen, options.scatter, options.disable_passes, options.verify_passes)
+        passes = (options.disable_passes, options.force, options.verify_passes)
+        return (kinds, seen, options.scatter, *passes)
 
 
 @dataclass(slots=True, eq=False)
