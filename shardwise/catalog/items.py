@@ -5,7 +5,7 @@ from __future__ import annotations
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.sources import Shard, ShardFamily, Source, SourceFamily
 from shardwise.catalog.statistics import TableStatistics
-from shardwise.catalog.tables import JoinIndex, LockedTable, LookupIndex, Sequence, Table, View
+from shardwise.catalog.tables import IndexState, JoinIndex, LockedTable, LookupIndex, Sequence, Table, View
 
 Item = (
     Source
@@ -19,6 +19,7 @@ Item = (
     | View
     | LookupIndex
     | JoinIndex
+    | IndexState
     | Sequence
 )
 ItemKey = tuple[str, str, str]
@@ -35,6 +36,7 @@ _KINDS: dict[type, str] = {
     View: "table",
     LookupIndex: "index",
     JoinIndex: "index",
+    IndexState: "state",
     Sequence: "sequence",
 }
 
@@ -49,8 +51,8 @@ def item_key(item: Item) -> ItemKey:
 
 
 def is_locked(item: Item) -> bool:
-    """Whether it was read off the sources, and is kept in the lock file."""
-    return isinstance(item, LockedTable | TableStatistics)
+    """Whether it was read off the sources, or says what was made on them: it is kept in the lock file."""
+    return isinstance(item, LockedTable | TableStatistics | IndexState)
 
 
 def kind_of(item: Item) -> str:

@@ -42,7 +42,7 @@ _MANAGEMENT = re.compile(
         (?:catalog|source|shard|sharding|table|view|sequence|(?:unique\s+)?lookup\s+index|join\s+index)
       | attach \s+ (?:table|(?:unique\s+)?lookup\s+index)
       | drop \s+ (?:source|shard|sharding|table|view|sequence|lookup\s+index|join\s+index)
-      | lock \s+ table
+      | lock \s+ (?:table|index)
       | statistics
     )\b""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,

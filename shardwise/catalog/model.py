@@ -22,8 +22,10 @@ from shardwise.catalog.statements import Dropped, Script, read_script
 from shardwise.catalog.statistics import ColumnStatistics, TableStatistics
 from shardwise.catalog.table_lookups import MAIN, TableLookups
 from shardwise.catalog.tables import (
+    Built,
     Column,
     ColumnName,
+    IndexState,
     JoinIndex,
     LockedTable,
     LookupIndex,
@@ -43,10 +45,12 @@ from shardwise.catalog.tables import (
 
 __all__ = [
     "MAIN",
+    "Built",
     "Catalog",
     "Column",
     "ColumnName",
     "ColumnStatistics",
+    "IndexState",
     "Item",
     "JoinIndex",
     "LockedTable",
@@ -168,6 +172,8 @@ class Catalog(TableLookups):
             if isinstance(what, Dropped):
                 if found.pop(what.key, None) is None and not what.if_exists:
                     raise script.error(number, f'there is no {what.kind} "{what.name}" to drop', at=what.name)
+                if what.key[0] == "index":
+                    found.pop(("state", *what.key[1:]), None)  # another of its name is yet to be built
                 continue
             key = item_key(what)
             if key in found and not step.replaces and not is_locked(what):
@@ -206,6 +212,7 @@ _SHARED = (
     "_wildcards",
     "_fills",
     "_statistics",
+    "_own_shardings",
     "_sources",
     "_source_families",
     "_open_families",

@@ -32,6 +32,7 @@ from shardwise.catalog.statistics import ColumnStatistics, TableStatistics
 from shardwise.catalog.tables import (
     Column,
     ColumnName,
+    IndexState,
     JoinIndex,
     LockedTable,
     LookupIndex,
@@ -72,7 +73,7 @@ _GROUPS: dict[type, type] = {SourceFamily: Source, ShardFamily: Shard}
 
 
 def print_lock(items: Iterable[Item]) -> str:
-    """The LOCK statements, then the STATISTICS."""
+    """The LOCK statements, in their order, then the STATISTICS."""
     ordered = sorted(items, key=lambda item: isinstance(item, TableStatistics))
     return "".join(_statement(each, "") + ";\n" for each in ordered)
 
@@ -98,6 +99,8 @@ def _statement(item: Item, dialect: str) -> str:
             return _lock(item)
         case TableStatistics():
             return _statistics(item)
+        case IndexState():
+            return _index_state(item)
         case View():
             columns = f" ({_names(item.columns)})" if item.columns else ""
             return f"CREATE VIEW {_table_name(item.schema, item.name)}{columns} AS {item.sql}"
@@ -330,6 +333,13 @@ def _lock(lock: LockedTable) -> str:
     read_at = f" READ AT {_text(lock.read_at)}" if lock.read_at is not None else ""
     columns = _columns(lock.columns, lock.primary_key, lock.unique)
     return f"LOCK TABLE {_table_name(lock.schema, lock.name)} ({columns}){rows}{read_at}"
+
+
+def _index_state(state: IndexState) -> str:
+    built_at = f" BUILT AT {_text(state.built_at)}" if state.built_at is not None else ""
+    rows = f" ROWS {state.rows}" if state.rows is not None else ""
+    seal = f" FINGERPRINT {_text(state.fingerprint)}" if state.fingerprint is not None else ""
+    return f"LOCK INDEX {_name(state.name)} {state.state}{built_at}{rows}{seal}"
 
 
 # ------------------------------------------------------------------ statistics

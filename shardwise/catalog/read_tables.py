@@ -15,8 +15,10 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from shardwise.catalog.tables import (
+    Built,
     Column,
     ColumnName,
+    IndexState,
     JoinIndex,
     LockedTable,
     LookupIndex,
@@ -383,6 +385,18 @@ def read_join(tree: Node, text: Text) -> JoinIndex:
         else tuple(_column_name(each, text) for each in subtrees(include, "column_name")),
         sharding=name_of(child(tree, 4)),
         key=_column_name(child(tree, 5), text),
+    )
+
+
+def read_index_state(tree: Node, text: Text) -> IndexState:
+    """LOCK INDEX name BUILDING | VALID | DROPPING [BUILT AT '…'] [ROWS n] [FINGERPRINT '…']."""
+    built_at, rows, fingerprint = tree.children[2:5]
+    return IndexState(
+        name=name_of(child(tree, 0)),
+        state=Built(token_at(child(tree, 1)).upper()),
+        built_at=plain(built_at) if isinstance(built_at, Token) else None,
+        rows=number_of(text, rows) if isinstance(rows, Token) else None,
+        fingerprint=plain(fingerprint) if isinstance(fingerprint, Token) else None,
     )
 
 

@@ -13,6 +13,7 @@ from shardwise.catalog.items import Item, ItemKey
 from shardwise.catalog.read_places import read_shard, read_sharding, read_source
 from shardwise.catalog.read_statistics import read_statistics
 from shardwise.catalog.read_tables import (
+    read_index_state,
     read_join,
     read_lock,
     read_lookup,
@@ -181,6 +182,8 @@ class _Reader:
                 yield read_lock(tree, text)
             case "statistics":
                 yield read_statistics(tree, text)
+            case "lock_index":
+                yield read_index_state(tree, text)
             case "create_view":
                 yield read_view(tree, text)
             case "create_lookup" | "attach_lookup":

@@ -12,6 +12,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from shardwise.catalog import keys
 from shardwise.catalog.checker import Checker
 from shardwise.catalog.hints import did_you_mean
+from shardwise.catalog.index_places import own_sharding_name
 from shardwise.catalog.key_checks import KeyColumn, check_fit, check_member_key
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import KEY_FAMILIES
@@ -371,7 +372,12 @@ def check_lookup(checker: Checker, index: LookupIndex) -> None:
     for name in index.columns:
         if table.columns is not None:
             _need_column(checker, index.table, name, table.columns)
+    if len({name.casefold() for name in index.columns}) < len(index.columns):
+        checker.fail(f'index "{index.name}" names a column twice', at=index.name)
     if index.index_table is None:
+        own = own_sharding_name(index)
+        if any(sharding.name == own for sharding in checker.catalog.shardings()):
+            checker.fail(f'a sharding is called "{own}", as is the one that the index has for itself', at=own)
         return
     kept = _need_table(checker, index.index_table)
     wanted = len(index.columns) + len(table.placement.keys[0].parts)

@@ -10,12 +10,14 @@ from sqlglot import exp
 from shardwise.caching import cached_property
 from shardwise.catalog.declared import existing
 from shardwise.catalog.filling import fills
+from shardwise.catalog.index_places import own_sharding
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import Directory, SlotSet, members
 from shardwise.catalog.source_lookups import SCHEMALESS, SourceLookups
 from shardwise.catalog.sources import SourceFamily
 from shardwise.catalog.statistics import TableStatistics
 from shardwise.catalog.tables import (
+    IndexState,
     JoinIndex,
     LockedTable,
     LookupIndex,
@@ -72,7 +74,12 @@ class TableLookups(SourceLookups):
         return self.relation(full_name) or self.wildcard(name, schema or None)
 
     def wildcard(self, name: str, schema: str | None = None) -> Table | None:
-        """The table that `name` would be by a wildcard, columns unknown, whether or not it exists."""
+        """The table that `name` would be by a wildcard, columns unknown, whether or not it exists.
+
+        None for the name of an index that shardwise keeps: what is called so on a source is the index.
+        """
+        if not schema and name.casefold() in self._own_tables:
+            return None
         found = self._wildcards.get(_fold(schema)) or self._wildcards.get("")
         return replace(found, name=name, schema=schema) if found else None
 
@@ -101,6 +108,20 @@ class TableLookups(SourceLookups):
     def join_indexes(self) -> tuple[JoinIndex, ...]:
         return self._of(JoinIndex)
 
+    def indexes(self) -> tuple[LookupIndex | JoinIndex, ...]:
+        """All indexes over shards, in the order declared."""
+        return tuple(item for item in self.items if isinstance(item, LookupIndex | JoinIndex))
+
+    def index(self, name: str) -> LookupIndex | JoinIndex | None:
+        """The index of that name, without regard to letter case, or None."""
+        wanted = name.casefold()
+        return next((each for each in self.indexes() if each.name.casefold() == wanted), None)
+
+    def state_of(self, index: LookupIndex | JoinIndex) -> IndexState | None:
+        """How far `index` is, as the lock file says; None: nobody began to build it."""
+        wanted = index.name.casefold()
+        return next((each for each in self._of(IndexState) if each.name.casefold() == wanted), None)
+
     def sequence(self, name: str) -> Sequence | None:
         """The sequence of that name, without regard to letter case, or None."""
         wanted = name.casefold()
@@ -109,14 +130,15 @@ class TableLookups(SourceLookups):
     # -------------------------------------------------------------- shardings
 
     def sharding(self, name: str) -> Sharding:
-        """The sharding of that name; raises UnknownName."""
-        return existing(self._shardings.get(name), "sharding", name, self._shardings.values())
+        """The sharding of that name, be it one that a lookup index has for itself; raises UnknownName."""
+        return existing(self.find_sharding(name), "sharding", name, self._shardings.values())
 
     def find_sharding(self, name: str) -> Sharding | None:
         """The sharding of that name, or None."""
-        return self._shardings.get(name)
+        return self._shardings.get(name) or self._own_shardings.get(name)
 
     def shardings(self) -> tuple[Sharding, ...]:
+        """Those that are declared."""
         return tuple(self._shardings.values())
 
     def sharding_of(self, table: Table) -> Sharding | None:
@@ -268,12 +290,31 @@ class TableLookups(SourceLookups):
         return {_fold(table.schema): table for table in self._of(Table) if table.is_wildcard}
 
     @cached_property
+    def _own_tables(self) -> frozenset[str]:
+        """The names of tables that are indexes, folded."""
+        kept = (each.name for each in self.indexes() if isinstance(each, JoinIndex) or not each.index_table)
+        return frozenset(name.casefold() for name in kept)
+
+    @cached_property
     def _names(self) -> dict[tuple[str, str, str, str], dict[int, str]]:
         return {}
 
     @cached_property
     def _has_directories(self) -> bool:
         return any(sharding.is_open for sharding in self._of(Sharding))
+
+    @cached_property
+    def _own_shardings(self) -> Mapping[str, Sharding]:
+        """Those that lookup indexes have for themselves, over the shards of their tables."""
+        found = {}
+        for index in self._of(LookupIndex):
+            base = self.relation(index.table) if index.index_table is None else None
+            placement = base.placement if isinstance(base, Table) else None
+            sharding = self._shardings.get(placement.sharding) if isinstance(placement, Sharded) else None
+            if sharding is not None and not sharding.is_open:
+                own = own_sharding(index, sharding.shards())
+                found[own.name] = own
+        return found
 
     @cached_property
     def _shardings(self) -> Mapping[str, Sharding]:

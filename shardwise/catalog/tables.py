@@ -251,6 +251,29 @@ class JoinIndex:
     key: ColumnName
 
 
+class Built(StrEnum):
+    """How far an index is. Only a valid one may be used."""
+
+    BUILDING = "BUILDING"
+    VALID = "VALID"
+    DROPPING = "DROPPING"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexState:
+    """How far the index `name` is: it goes to `cluster.lock.sql`.
+
+    `built_at` is the ISO 8601 text of the moment that its rows are as of, `rows` how many it has on all
+    shards, `fingerprint` what `index_tables.fingerprint` gave when it was built.
+    """
+
+    name: str
+    state: Built
+    built_at: str | None = None
+    rows: int | None = None
+    fingerprint: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sequence:
     """Numbers unique over all shards, handed out in blocks of `cache`; kept on shard `on` or in the store."""

@@ -10,8 +10,10 @@ import pytest
 import shardwise.catalog
 from shardwise.catalog import is_management, parse
 from shardwise.catalog.model import (
+    Built,
     Column,
     ColumnName,
+    IndexState,
     JoinIndex,
     LockedTable,
     LookupIndex,
@@ -214,7 +216,8 @@ def test_indexes_views_sequences_locks():
         "CREATE JOIN INDEX k ON t.x = u.y INCLUDE (t.z) SHARD BY f (t.k);"
         "CREATE SEQUENCE s START 5 CACHE 10 ON a; CREATE SEQUENCE r;"
         "CREATE VIEW v (n) AS SELECT ';', 1 -- x\n + 1 FROM t;"
-        "LOCK TABLE z (k BIGINT NOT NULL, PRIMARY KEY (k)) ROWS 12 READ AT '2026-11-30T12:00:00Z'"
+        "LOCK TABLE z (k BIGINT NOT NULL, PRIMARY KEY (k)) ROWS 12 READ AT '2026-11-30T12:00:00Z';"
+        "LOCK INDEX i building; LOCK INDEX k VALID BUILT AT '2026-11-30T12:00:00Z' ROWS 7 FINGERPRINT 'ab'"
     )
     assert catalog.items[5:] == (
         LookupIndex(name="i", table="t", columns=("x",), unique=True),
@@ -237,6 +240,8 @@ def test_indexes_views_sequences_locks():
             rows=12,
             read_at="2026-11-30T12:00:00Z",
         ),
+        IndexState(name="i", state=Built.BUILDING),
+        IndexState(name="k", state=Built.VALID, built_at="2026-11-30T12:00:00Z", rows=7, fingerprint="ab"),
     )
     assert [each.name for each in catalog.lookup_indexes(catalog.table("t"))] == ["i", "j"]
     assert [each.name for each in catalog.join_indexes()] == ["k"]

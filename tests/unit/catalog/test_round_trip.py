@@ -13,10 +13,12 @@ from sqlglot import exp
 from shardwise.catalog import parse
 from shardwise.catalog.keys import evaluate
 from shardwise.catalog.model import (
+    Built,
     Catalog,
     Column,
     ColumnName,
     ColumnStatistics,
+    IndexState,
     JoinIndex,
     LockedTable,
     LookupIndex,
@@ -184,6 +186,9 @@ EVERYTHING = Catalog(
             rows=12,
             read_at="2026-11-30T12:00:00Z",
         ),
+        IndexState(name="i", state=Built.BUILDING),
+        IndexState(name="k", state=Built.VALID, built_at="2026-11-30", rows=0, fingerprint="a'b"),
+        IndexState(name="valid", state=Built.DROPPING),
         TableStatistics(
             name="keys",
             rows=12,
