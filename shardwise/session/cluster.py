@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.catalog import Catalog, load
+from shardwise.catalog.files import update_lock
 from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.model import Table, View
 from shardwise.errors import (
@@ -95,16 +96,23 @@ def open(  # noqa: A001  the public name
     if isinstance(catalog, Catalog):
         return Cluster(catalog, Path.cwd(), secrets, options)
     path = Path(catalog)
-    return Cluster(load(path), path.resolve().parent, secrets, options)
+    return Cluster(load(path), path.resolve().parent, secrets, options, file=path.resolve())
 
 
 class Cluster:
     """Catalog, open sources, fetching threads, merge engine. Threads may share it; made by `open`."""
 
     def __init__(
-        self, catalog: Catalog, directory: Path, secrets: Secrets | None, options: Mapping[str, Any]
+        self,
+        catalog: Catalog,
+        directory: Path,
+        secrets: Secrets | None,
+        options: Mapping[str, Any],
+        *,
+        file: Path | None = None,
     ) -> None:
         self.declared = catalog
+        self.file = file
         self._directory = directory
         self.options = _options(catalog, options)
         self._lock = threading.RLock()
@@ -389,6 +397,21 @@ class Cluster:
         except BaseException:
             self._learned = None
             raise
+
+    def keep(self, change: Callable[[Catalog], Catalog]) -> None:
+        """Changes what is known of the catalog: states of indexes, statistics. Tables stay as they are.
+
+        It is written to the lock file, if the catalog came from a file, and seen by the statements that
+        begin from now on. `change` is called for each catalog that is to be changed so.
+        """
+        self._check_open()
+        with self._lock:
+            if self.file is not None:
+                update_lock(self.file, change)
+            self.declared = change(self.declared)
+            self._learned = change(self._learned) if self._learned is not None else None
+            self._known = self._learned if self._known is not None else None
+            self.plan_cache.clear()
 
     def describer(self, time_zone: str | None = None) -> AnyDescriber:
         """What tells names and types of columns."""
