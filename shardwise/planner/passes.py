@@ -13,6 +13,7 @@ from shardwise.errors import InternalError
 from shardwise.plan.nodes import Gather, Node
 from shardwise.plan.verify import verify
 from shardwise.planner.drop_fences import drop_fences
+from shardwise.planner.group_before_joins import group_before_joins
 from shardwise.planner.join_aggregates import join_aggregates
 from shardwise.planner.keys_first import keys_first
 from shardwise.planner.narrow_columns import narrow_columns
@@ -39,6 +40,7 @@ PASSES: tuple[Pass, ...] = (
     order_joins,
     keys_first,
     narrow_groups,
+    group_before_joins,
     place_gathers,
     split_aggregates,
     push_distinct,

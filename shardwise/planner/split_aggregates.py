@@ -16,6 +16,8 @@ whose result they would compute otherwise (avg), is split.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, TableFunction
@@ -38,6 +40,12 @@ def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
 
     analysis = ctx.analysis()
     return rewrite(plan, change) if Aggregate in plan.kinds else plan
+
+
+def may_split(node: Aggregate, shards: tuple[str, ...], ctx: PlanContext, analysis: Analysis) -> bool:
+    """Whether groups of these shards' rows would leave them in parts."""
+    trial = replace(ctx, names=ctx.names.copy())
+    return _split(node, Gather(input=node.input, fragment="", shards=shards), trial, analysis) is not None
 
 
 def _split(node: Aggregate, gather: Gather, ctx: PlanContext, analysis: Analysis) -> Node | None:

@@ -8,15 +8,16 @@ A file is cases with a blank line between them:
     -- scope: {"customer_id": 5}
     -- expect: push_limit
     -- never: push_limit, split_aggregates
+    -- force: group_before_joins
     -- todo: what is wrong today
     SELECT …
     ----
     the plan as EXPLAIN prints it, or "error: " and the message
 
 `catalog` holds until another one is named. `expect` and `never` name passes that must, or must not,
-have changed the tree. The plan of a `todo` case is written by hand, as it should be; the day it comes
-out so, the case fails until the line is taken away. Comments before the first case that end in a blank
-line are the file's own.
+have changed the tree; `force` what is done whatever is estimated. The plan of a `todo` case is written by
+hand, as it should be; the day it comes out so, the case fails until the line is taken away. Comments before
+the first case that end in a blank line are the file's own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-_DIRECTIVE = re.compile(r"-- (catalog|params|scope|expect|never|todo): *(.*)")
+_DIRECTIVE = re.compile(r"-- (catalog|params|scope|expect|never|force|todo): *(.*)")
 _BORDER = "----"
 
 
@@ -45,6 +46,7 @@ class Case:
     scope: Any = field(default_factory=dict)
     expect: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
+    force: tuple[str, ...] = ()
     todo: str = ""
     sql: str = ""
 

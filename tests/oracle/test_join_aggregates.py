@@ -154,14 +154,14 @@ def test_in_mysql(shards: int) -> None:
             compare(world.cluster, one, sql)
 
 
-def compare(cluster: shardwise.Cluster, one: Any, sql: str) -> None:
+def compare(cluster: shardwise.Cluster, one: Any, sql: str, **options: Any) -> None:
     """What one database refuses, by type or by value, is no case."""
     try:
         one.execute(sql)
     except (sqlite3.Error, psycopg.Error, pymysql.Error):
         return
     expected = _answer(one)
-    with cluster.connect() as con, con.execute(sql) as cursor:
+    with cluster.connect(**options) as con, con.execute(sql) as cursor:
         problem = difference(_answer(cursor), expected)
     assert problem is None, f"{sql}\n{problem}"
 

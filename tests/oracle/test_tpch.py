@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from shardwise.planner import OPTIONAL
@@ -12,6 +14,7 @@ from tests.oracle.harness import Stage, report, run, run_case
 from tests.oracle.tpch import world
 from tests.oracle.worlds import World
 
+FORCED = ("group_before_joins",)
 CASES = {case.title: case for case in read("tpch")}
 
 
@@ -41,6 +44,18 @@ def test_no_pass_is_needed_to_be_right(stage: Stage, tpch: World, query: str, wi
     actual = run(stage.connection(tpch, 3, "shard", (without,)), case.sql)
     problem = difference(actual, expected, ordered=case.ordered, order_keys=case.order_keys)
     report(problem, case.sql, 3, "shard", actual, expected, f", without {without}")
+
+
+@pytest.mark.parametrize("forced", FORCED)
+@pytest.mark.parametrize("query", CASES)
+def test_what_is_not_worth_it_is_right(stage: Stage, tpch: World, query: str, forced: str) -> None:
+    case = CASES[query]
+    expected = stage.right(tpch, case.sql)
+    assert not isinstance(expected, Exception)
+    with closing(stage.cluster(tpch, 3, "shard").connect(force=(forced,))) as connection:
+        actual = run(connection, case.sql)
+    problem = difference(actual, expected, ordered=case.ordered, order_keys=case.order_keys)
+    report(problem, case.sql, 3, "shard", actual, expected, f", {forced} forced")
 
 
 @pytest.mark.parametrize(("shards", "files"), [(3, "sqlite"), (2, "mixed")])

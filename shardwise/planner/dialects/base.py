@@ -20,7 +20,7 @@ from shardwise.plan.sql.reader import Reader
 from shardwise.planner.aggregates import Combined
 from shardwise.planner.dialects.duckdb_names import name_of
 from shardwise.planner.early_values import DUCKDB_VALUES, EarlyValues
-from shardwise.planner.families import TypeOf
+from shardwise.planner.families import Kind, TypeOf
 from shardwise.planner.literals import Constant, Typed
 from shardwise.planner.spellings import Folds
 
@@ -81,6 +81,10 @@ def _not_relied_on(_: Column) -> Folds | None:
     return None
 
 
+def _not_wide(_: exp.Expr, __: Kind) -> exp.Expr | None:
+    return None
+
+
 def _no_shapes(_: Node) -> tuple[Shape, ...]:
     return ()
 
@@ -109,6 +113,8 @@ class Dialect:
     reader cuts them.) `has_semi_join`: the dialect has a word for it.
     `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
     values that ran first. `sums_overflow`: a SUM of whole numbers is of their own width, and may raise.
+    `wide` is an exact number of a declared kind as one that may be added up, and multiplied by a number of
+    rows, without overflow (see `wide_numbers`); None where a column may hold what is no such number.
     `merged` is the merge's query as its engine is to have it, given the declared types of those of streams'
     columns that are a table's, by stream and name.
     """
@@ -139,5 +145,6 @@ class Dialect:
     has_semi_join: bool = False
     never_fails: Callable[[exp.Expr], bool] = _never
     sums_overflow: bool = False
+    wide: Callable[[exp.Expr, Kind], exp.Expr | None] = _not_wide
     merged: Callable[[exp.Query, Mapping[str, Mapping[str, str]]], exp.Query] = _merged
     early: EarlyValues = DUCKDB_VALUES

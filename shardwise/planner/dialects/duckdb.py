@@ -16,6 +16,7 @@ from shardwise.planner import literals
 from shardwise.planner.aggregates import combine
 from shardwise.planner.allowed import check_allowed
 from shardwise.planner.dialects.base import Dialect, Mark, Moment
+from shardwise.planner.families import Kind
 from shardwise.planner.parameters import literal_of
 from shardwise.planner.tokens import mended
 
@@ -60,6 +61,16 @@ class _Constants:
         return literals.bounds(exprs, family)
 
 
+def _wide(value: exp.Expr, kind: Kind) -> exp.Expr | None:
+    """A HUGEINT, or a DECIMAL that is not computed with in 64 bits; a sum is one already."""
+    if kind.family == "integer":
+        return value if kind.digits > 20 else exp.cast(value.copy(), "HUGEINT", dialect="duckdb")
+    if kind.family == "decimal":
+        to = f"DECIMAL(19, {kind.scale})"
+        return value if kind.digits > 18 else exp.cast(value.copy(), to, dialect="duckdb")
+    return None
+
+
 DUCKDB = Dialect(
     name="duckdb",
     trees=_trees,
@@ -73,5 +84,6 @@ DUCKDB = Dialect(
     reader=ANY,
     has_marks=True,
     has_semi_join=True,
+    wide=_wide,
     family=partial(type_family, dialect="duckdb"),
 )

@@ -16,7 +16,7 @@ from shardwise.plan.sql import as_sqlite_reads_it
 from shardwise.plan.sql.own_mysql import HOLE, MARK
 from shardwise.plan.sql.reader import Reader
 from shardwise.planner.dialects.base import Dialect, Moment
-from shardwise.planner.dialects.mysql_aggregates import combine
+from shardwise.planner.dialects.mysql_aggregates import combine, wide
 from shardwise.planner.dialects.mysql_constants import MySQLConstants, literal_of
 from shardwise.planner.dialects.mysql_members import as_texts
 from shardwise.planner.dialects.mysql_model import is_plain, relation_of, unmodelled
@@ -194,6 +194,7 @@ MYSQL = Dialect(
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
     never_fails=is_plain,
+    wide=wide,
     readable=as_sqlite_reads_it,
     merged=as_texts,
     collation=collation,

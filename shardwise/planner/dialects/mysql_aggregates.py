@@ -24,7 +24,7 @@ from shardwise.catalog.types import Family, type_family
 from shardwise.plan.sql.own_mysql import HOLE, MARK, mysql_text
 from shardwise.planner.aggregates import Combined
 from shardwise.planner.dialects.parts import Pool, combined
-from shardwise.planner.families import TypeOf
+from shardwise.planner.families import Kind, TypeOf
 
 _SAME = (exp.Sum, exp.Min, exp.Max)
 _BITS = ("bit_and", "bit_or", "bit_xor")
@@ -32,6 +32,7 @@ _ARITHMETIC = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Paren),
     *(exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div),
 )
+_WHOLE_DIGITS_MAX = 20
 _NUMBERS = (Family.INT, Family.DECIMAL, Family.FLOAT)
 
 
@@ -64,6 +65,16 @@ def _split(call: exp.Expr, pool: Pool, type_of: TypeOf | None) -> exp.Expr | Non
 def _counted(total: exp.Expr) -> exp.Expr:
     some = exp.Anonymous(this="COALESCE", expressions=[total, exp.Literal.number(0)])
     return exp.Anonymous(this=f"CAST{MARK}CAST({HOLE} AS SIGNED)", expressions=[some])
+
+
+def wide(value: exp.Expr, kind: Kind) -> exp.Expr | None:
+    """A DECIMAL: whole numbers are multiplied as BIGINTs. A sum is one already."""
+    if kind.family == "decimal" or (kind.family == "integer" and kind.digits > _WHOLE_DIGITS_MAX):
+        return value
+    if kind.family != "integer":
+        return None
+    form = f"CAST{MARK}CAST({HOLE} AS DECIMAL({_WHOLE_DIGITS_MAX}, 0))"
+    return exp.Anonymous(this=form, expressions=[value.copy()])
 
 
 def _is_number(expr: exp.Expr, type_of: TypeOf | None) -> bool:

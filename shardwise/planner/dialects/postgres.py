@@ -16,7 +16,7 @@ from shardwise.plan.sql.reader import Reader
 from shardwise.planner.context import Context
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.blocks import sources
-from shardwise.planner.dialects.postgres_aggregates import combine
+from shardwise.planner.dialects.postgres_aggregates import combine, wide
 from shardwise.planner.dialects.postgres_constants import PostgresConstants, literal_of
 from shardwise.planner.dialects.postgres_groups import with_determined
 from shardwise.planner.dialects.postgres_model import is_plain, is_unknown, relation_of, unmodelled
@@ -326,4 +326,5 @@ POSTGRES = Dialect(
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
     early=POSTGRES_VALUES,
+    wide=wide,
 )

@@ -24,7 +24,7 @@ from sqlglot import exp
 from shardwise.planner.aggregates import Combined
 from shardwise.planner.dialects.parts import Pool, combined
 from shardwise.planner.dialects.postgres_types import NUMBERS, WHOLE, type_of_expr
-from shardwise.planner.families import TypeOf
+from shardwise.planner.families import Kind, TypeOf
 
 Part = Callable[[exp.Expr], exp.Column]
 """From a shard's part to its column in the merge."""
@@ -79,6 +79,13 @@ def _split(call: exp.Expr, pool: Pool, type_of: TypeOf) -> exp.Expr | None:
     if name in ("var_pop", "var_samp", "variance") and kind in (*WHOLE, "numeric"):
         return _variance(argument, part, sample=name != "var_pop")
     return None
+
+
+def wide(value: exp.Expr, kind: Kind) -> exp.Expr | None:
+    """A numeric, which has no bounds; a sum of whole numbers need not be one."""
+    if kind.family == "integer":
+        return _cast(value.copy(), "DECIMAL")
+    return value if kind.family == "decimal" else None
 
 
 def _sum(argument: exp.Expr, kind: str | None, part: Part) -> exp.Expr | None:
