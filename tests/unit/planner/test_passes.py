@@ -55,6 +55,7 @@ WITH t AS (SELECT k, random() z FROM a) SELECT count(*) FROM t JOIN t u USING (k
 SELECT k, median(v) FROM d GROUP BY k
 SELECT k FROM a WHERE v < (SELECT max(d.v) FROM d WHERE d.k = a.k)
 SELECT a.k FROM a JOIN (SELECT k, count(*) AS n FROM d GROUP BY k) g ON g.k = a.v WHERE a.s = 'n'
+SELECT d.x, count(*) FROM a JOIN d ON a.v = d.v GROUP BY d.x
 """
 CASES = STATEMENTS.strip().splitlines()
 
