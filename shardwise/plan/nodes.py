@@ -204,6 +204,25 @@ class Values(Node):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rows(Node):
+    """The rows of a part of the statement that ran first, under `name`; its columns keep their identities.
+
+    `lists` has for each column its values, row by row; none while they are not known. `is_sent`: they go to
+    the shards, beside what they are joined with there; else they stay in the merge.
+    """
+
+    name: str
+    columns: tuple[Output, ...]
+    lists: tuple[exp.Expr, ...] = ()
+    count: int | None = None
+    is_sent: bool = False
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        return self.columns
+
+
+@dataclass(frozen=True, kw_only=True)
 class TableFunction(Node):
     """`range(…)`, `unnest(…)` and the like in FROM; its arguments may mention outer columns (LATERAL)."""
 

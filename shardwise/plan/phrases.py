@@ -34,6 +34,7 @@ from shardwise.plan.nodes import (
     Project,
     Raw,
     Recursive,
+    Rows,
     Scan,
     SetOp,
     Sort,
@@ -131,6 +132,11 @@ class Phrases:
     @_line.register
     def _(self, node: Empty, write: Write) -> str:
         return f"No rows of {_names(node)}"
+
+    @_line.register
+    def _(self, node: Rows, write: Write) -> str:
+        rows = "" if node.count is None else f"{node.count} row{'s' * (node.count != 1)} of "
+        return f"Rows of ${node.name}: {rows}{_names(node)}"
 
     @_line.register
     def _(self, node: Values, write: Write) -> str:

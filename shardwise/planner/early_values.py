@@ -30,6 +30,12 @@ class EarlyValues(Protocol):
     def travels(self, bound: Bound) -> bool:
         """Whether the first column's values are the same after they were Python objects."""
 
+    def rows_travel(self, bound: Bound) -> bool:
+        """Whether all columns' values are, and lists of them can stand as rows."""
+
+    def listed(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
+        """A parameter that is bound to a list, as a list of values of its type."""
+
     def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
         """A parameter that is bound to one value, as a value of its type."""
 
@@ -43,20 +49,34 @@ class DuckDBValues:
     are_lazy = False
 
     def travels(self, bound: Bound) -> bool:
-        if re.search(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[", bound.types[0], re.IGNORECASE):
+        return self._travels(bound, 0)
+
+    def rows_travel(self, bound: Bound) -> bool:
+        # An ENUM sorts by its place in the type.
+        return all(
+            "ENUM" not in type_.upper() and self._travels(bound, column)
+            for column, type_ in enumerate(bound.types)
+        )
+
+    def _travels(self, bound: Bound, column: int) -> bool:
+        if _KEPT.search(bound.types[column]):
             return False
-        days = (row[0] for row in bound.rows or () if isinstance(row[0], date))
+        days = (row[column] for row in bound.rows or () if isinstance(row[column], date))
         return not any((day.year, day.month, day.day) in _EXTREME_DAYS for day in days)
+
+    def listed(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
+        return exp.Cast(this=parameter, to=exp.DataType.build(f"{type_text}[]", dialect="duckdb", udt=True))
 
     def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
         return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect="duckdb", udt=True))
 
     def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
-        of_type = exp.DataType.build(f"{type_text}[]", dialect="duckdb", udt=True)
-        unnested = exp.Anonymous(this="unnest", expressions=[exp.Cast(this=keys, to=of_type)])
+        unnested = exp.Anonymous(this="unnest", expressions=[self.listed(keys, type_text)])
         return exp.In(this=column, query=exp.Subquery(this=exp.Select(expressions=[unnested])))
 
 
+_KEPT: Final = re.compile(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[", re.IGNORECASE)
+"""Types of which values do not travel."""
 _EXTREME_DAYS: Final = {(9999, 12, 31), (1, 1, 1)}
 
 
@@ -79,12 +99,19 @@ class ServerValues:
         kinds = _KINDS.get(found.family)
         return kinds is not None and all(_is_one_of(row[0], kinds) for row in bound.rows or ())
 
+    def rows_travel(self, bound: Bound) -> bool:
+        return False
+
+    def listed(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
+        return exp.Cast(
+            this=parameter, to=exp.DataType.build(f"{type_text}[]", dialect=self._dialect, udt=True)
+        )
+
     def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
         return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect=self._dialect, udt=True))
 
     def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
-        of_type = exp.DataType.build(f"{type_text}[]", dialect=self._dialect, udt=True)
-        members = exp.Paren(this=exp.Cast(this=keys, to=of_type))
+        members = exp.Paren(this=self.listed(keys, type_text))
         return exp.EQ(this=column, expression=exp.Any(this=members))
 
 

@@ -14,7 +14,12 @@ LIST_MAX = 1000
 KEYS_MAX = 50_000
 """With more keys than this a join's other side is not narrowed by them."""
 
-Use = Literal["scalar", "in", "exists", "keys"]
+ROWS_MAX = 20_000
+"""With more rows than this a join's side does not come ahead of the rest."""
+ROWS_EXPECTED_MAX = ROWS_MAX / 2
+"""With more rows expected it is not asked for them ahead."""
+
+Use = Literal["scalar", "in", "exists", "keys", "rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Early:
 
     @property
     def rows_max(self) -> int | None:
-        return {"in": LIST_MAX, "keys": KEYS_MAX}.get(self.use)
+        return {"in": LIST_MAX, "keys": KEYS_MAX, "rows": ROWS_MAX}.get(self.use)
 
 
 @dataclass(slots=True)
@@ -43,7 +48,7 @@ class Firsts:
 
     def add(self, use: Use, plan: Node) -> Early:
         """A subquery that is to run first, or has."""
-        kind = "keys" if use == "keys" else "subquery"
+        kind = use if use in ("keys", "rows") else "subquery"
         name = self.names.setdefault(plan.outputs[0].id, f"{kind}_{len(self.names) + 1}")
         self.found.append(Early(name, use, plan))
         return self.found[-1]

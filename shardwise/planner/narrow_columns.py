@@ -26,6 +26,7 @@ from shardwise.plan.nodes import (
     Project,
     Raw,
     Recursive,
+    Rows,
     Scan,
     SetOp,
     Window,
@@ -48,6 +49,8 @@ def _narrow(node: Node, needed: Needed) -> Node:
     if isinstance(node, Scan):
         kept = tuple(o for o in node.columns if o.id in needed) or node.columns[:1]
         return node if len(kept) == len(node.columns) else node.but(columns=kept)
+    if isinstance(node, Rows):
+        return _rows(node, needed)
     if isinstance(node, Raw):
         return map_inputs(node, lambda table: _narrow(table, _shown(table)))
     if isinstance(node, Keep):
@@ -60,6 +63,14 @@ def _narrow(node: Node, needed: Needed) -> Node:
     read = needed.union(*(columns_in(e) for e in node.expressions))
     lateral = needed.union(*(free_columns(n) for n in node.inputs))
     return map_inputs(node, lambda n: _narrow(n, (read | lateral) & n.output_ids))
+
+
+def _rows(node: Rows, needed: Needed) -> Rows:
+    kept = [i for i, o in enumerate(node.columns) if o.id in needed] or [0]
+    if len(kept) == len(node.columns):
+        return node
+    lists = tuple(node.lists[i] for i in kept) if node.lists else ()
+    return node.but(columns=tuple(node.columns[i] for i in kept), lists=lists)
 
 
 def _shown(table: Node) -> Needed:

@@ -7,8 +7,8 @@
        └─ Scan l                                   └─ Filter l.part IN keys_1
                                                       └─ Scan l
 
-As keys_first, which narrows a side that is on the shards: whole groups are only in the merge, but the rows
-they are made of are on the shards.
+As choose_strategies, which narrows a side that is on the shards: whole groups are only in the merge, but the
+rows they are made of are on the shards.
 
 Sound: what is filtered by a column that is grouped by loses whole groups; those that are lost meet no row,
 for the keys are of at least all rows of the other side, and NULL meets nothing. So the groups' side has to be
@@ -21,22 +21,22 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Join, Keep, Node, Project, Scan
-from shardwise.plan.tree import column_id, free_columns, plan_of, plans_in, rewrite, same, walk
+from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Join, Keep, Node, Project, Rows, Scan
+from shardwise.plan.tree import column_id, free_columns, rewrite, same
 from shardwise.planner.distribution import Analysis, At, Merged, Split
 from shardwise.planner.equivalence import equalities
-from shardwise.planner.functions import is_constant
-from shardwise.planner.keys_first import (
-    SELECTIVE,
+from shardwise.planner.estimates.defaults import ROW_BYTES
+from shardwise.planner.firsts import KEYS_MAX
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.quotients import gives_quotients
+from shardwise.planner.strategies.keys import (
     are_declared_alike,
     asked_of_keys,
     condition_of,
     is_repeatable,
-    strength,
     waits,
 )
-from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.quotients import gives_quotients
+from shardwise.planner.strategies.programs import KEY_BYTES
 
 Place = tuple[Node, ColumnId]
 """A tree, and one of its columns."""
@@ -64,7 +64,7 @@ def _narrowed(node: Join, ctx: PlanContext, analysis: Analysis) -> Join:
             continue
         rows, key = target
         for source in _sources(node.left, mine, key, ctx, analysis):
-            if _asked(source[0]) < SELECTIVE or _asked_itself(rows, ctx) >= SELECTIVE:
+            if not _pays(source, target, ctx, analysis):
                 continue
             condition = condition_of(*source, key, ctx)
             if condition is not None and not _has(rows, condition):
@@ -123,12 +123,20 @@ def _may_narrow(rows: Node, key: ColumnId, analysis: Analysis) -> bool:
     return not analysis.are_foreign(where.shards) or analysis.allows(asked_of_keys(rows, key), where.shards)
 
 
-def _asked_itself(rows: Node, ctx: PlanContext) -> int:
-    """How much is asked of the rows, but for keys that ran first."""
-    firsts = {early.name for early in ctx.firsts.found}
-    tests = rows.conjuncts if isinstance(rows, Filter) else ()
-    own = (c for c in tests if firsts.isdisjoint(p.name for p in c.find_all(exp.Placeholder)))
-    return max((strength(c) for c in own if not is_constant(c)), default=0)
+def _pays(source: Place, target: Place, ctx: PlanContext, analysis: Analysis) -> bool:
+    """Whether fewer bytes are moved and sent: keys come here and go to the shards, so many groups fewer
+    come."""
+    (giver, mine), (rows, key) = source, target
+    estimates, where = ctx.estimates, analysis.of(rows)
+    shards = len(where.shards) if isinstance(where, Split) else 1
+    keys, values = estimates.distinct(giver, [mine]), estimates.distinct(rows, [key])
+    if keys > KEYS_MAX:
+        return False
+    if "keys" in ctx.forced:
+        return True
+    groups = min(estimates.rows(rows), values * shards) * max(0.0, 1.0 - keys / max(values, 1.0))
+    moved = 0.0 if isinstance(giver, Rows) else keys * (KEY_BYTES + ROW_BYTES)
+    return moved + keys * KEY_BYTES * shards < groups * (KEY_BYTES + ROW_BYTES)
 
 
 # The keys
@@ -142,8 +150,7 @@ def _sources(left: Node, mine: ColumnId, key: ColumnId, ctx: PlanContext, analys
         (tree, id)
         for tree, id in found
         if are_declared_alike(id, key, ctx)
-        and is_repeatable(tree)
-        and not waits(tree, ctx)
+        and (isinstance(tree, Rows) or (is_repeatable(tree, ctx) and not waits(tree, ctx)))
         and not (ctx.dialect.reader.cuts_quotients and gives_quotients(tree, ctx.types))
     ]
 
@@ -151,7 +158,7 @@ def _sources(left: Node, mine: ColumnId, key: ColumnId, ctx: PlanContext, analys
 def _source(node: Node, id: ColumnId, analysis: Analysis) -> Place | None:
     if id not in node.output_ids:
         return None
-    if not isinstance(analysis.of(node), Merged | At):
+    if isinstance(node, Rows) or not isinstance(analysis.of(node), Merged | At):
         return node, id
     if isinstance(node, Project | Aggregate):
         below = _below(node, id)
@@ -159,11 +166,3 @@ def _source(node: Node, id: ColumnId, analysis: Analysis) -> Place | None:
     if isinstance(node, Filter | Keep | Join):
         return next((p for n in node.inputs if (p := _source(n, id, analysis)) is not None), None)
     return None
-
-
-def _asked(tree: Node) -> int:
-    """As keys_first asks it; an IN of a subquery asks as much as is asked in it."""
-    tests = [c for n in walk(tree) if isinstance(n, Filter) for c in n.conjuncts if not is_constant(c)]
-    lists = [c for c in tests if isinstance(c, exp.In) and plan_of(c.args.get("query") or exp.Null())]
-    within = (_asked(plan) for c in lists for plan in plans_in(c))
-    return max((*map(strength, tests), *within), default=0)

@@ -6,21 +6,17 @@
     │  └─ Scan b                               ├─ Scan b
     └─ Scan c                                  └─ Scan c
 
-Sound: inner joins are associative and commutative, and every conjunct is kept, at the lowest join that has
-its columns. Nothing is moved out of or into an outer join, nor past a LATERAL side. Where the whole group may
-run on the shards as written, it is left as written.
-"""
+Sound: see `strategies.groups`. Columns that are equal to a third one may join two tables as well:
+lineitem.part = part.id AND partsupp.part = lineitem.part joins part and partsupp, which are together. Where
+the whole group may run on the shards as written, it is left as written."""
 
 from __future__ import annotations
 
-from sqlglot import exp
-
-from shardwise.plan.nodes import ColumnId, Join, Node
-from shardwise.plan.tree import columns_in, map_expressions, map_inputs, map_plans, parted
+from shardwise.plan.nodes import Join, Node
+from shardwise.plan.tree import map_expressions, map_inputs, map_plans
 from shardwise.planner.distribution import Analysis, Merged
 from shardwise.planner.pass_context import PlanContext
-
-Conjuncts = tuple[exp.Expr, ...]
+from shardwise.planner.strategies.groups import Conjuncts, Group, is_inner
 
 
 def order_joins(plan: Node, ctx: PlanContext) -> Node:
@@ -29,10 +25,10 @@ def order_joins(plan: Node, ctx: PlanContext) -> Node:
     analysis = ctx.analysis()
 
     def change(node: Node) -> Node:
-        if _is_inner(node) and isinstance(analysis.of(node), Merged):
-            parts, on = _group(node)
-            if len(parts) > 2:
-                ordered = _ordered([change(p) for p in parts], on, analysis)
+        if is_inner(node) and isinstance(analysis.of(node), Merged):
+            group = Group.of(node, analysis)
+            if len(group.parts) > 2:
+                ordered = _ordered(group, [change(p) for p in group.parts], analysis)
                 return ordered if _differs(node, ordered) else node
         if node.subplans:
             node = map_expressions(node, lambda e: map_plans(e, change))
@@ -41,60 +37,29 @@ def order_joins(plan: Node, ctx: PlanContext) -> Node:
     return change(plan)
 
 
-def _is_inner(node: Node) -> bool:
-    return isinstance(node, Join) and node.kind in ("inner", "cross") and not node.lateral
+def _ordered(group: Group, clusters: list[Node], analysis: Analysis) -> Node:
+    rest = group.on
+    while (found := _colocated(group, clusters, rest, analysis)) is not None:
+        i, j, joined, rest = found
+        clusters[i : i + 1], clusters[j : j + 1] = [joined], []
+    return group.chained(clusters, rest)
 
 
-def _group(node: Node) -> tuple[list[Node], Conjuncts]:
-    """The parts of a tree of inner joins, left to right, and all its conjuncts."""
-    if not isinstance(node, Join) or not _is_inner(node):
-        return [node], ()
-    left, on_left = _group(node.left)
-    right, on_right = _group(node.right)
-    return left + right, on_left + on_right + node.on
-
-
-def _ordered(parts: list[Node], on: Conjuncts, analysis: Analysis) -> Node:
-    clusters = list(parts)
-    rest = on
-    found = True
-    while found and len(clusters) > 1:
-        found = False
+def _colocated(
+    group: Group, clusters: list[Node], on: Conjuncts, analysis: Analysis
+) -> tuple[int, int, Join, Conjuncts] | None:
+    """Two of the clusters that join on the shards: as written, if there are such."""
+    for implied in (False, True):
         for i in range(len(clusters)):
             for j in range(i + 1, len(clusters)):
-                joined, left_over = _join(clusters[i], clusters[j], rest)
+                joined, rest = group.link(clusters[i], clusters[j], on, implied=implied)
                 if joined.on and not isinstance(analysis.of(joined), Merged):
-                    clusters[i : i + 1], clusters[j : j + 1] = [joined], []
-                    rest, found = left_over, True
-                    break
-            if found:
-                break
-    while len(clusters) > 1:
-        chosen = next((j for j in range(1, len(clusters)) if _join(clusters[0], clusters[j], rest)[0].on), 1)
-        joined, rest = _join(clusters[0], clusters.pop(chosen), rest)
-        clusters[0] = joined
-    return clusters[0] if not rest else _on_top(clusters[0], rest)
-
-
-def _join(left: Node, right: Node, on: Conjuncts) -> tuple[Join, Conjuncts]:
-    """The two, joined by the conjuncts that read both and nothing else; and the other conjuncts."""
-    mine, rest = parted(on, lambda c: _belongs(columns_in(c), left, right))
-    return Join(kind="inner" if mine else "cross", left=left, right=right, on=mine), rest
-
-
-def _belongs(read: frozenset[ColumnId], left: Node, right: Node) -> bool:
-    """Whether both sides are read and nothing else: an outer query's columns, or a later part's, wait."""
-    mine, theirs = left.output_ids, right.output_ids
-    return bool(read & mine) and bool(read & theirs) and read <= mine | theirs
-
-
-def _on_top(node: Node, rest: Conjuncts) -> Node:
-    assert isinstance(node, Join)
-    return node.but(kind="inner", on=node.on + rest)
+                    return i, j, joined, rest
+    return None
 
 
 def _differs(before: Node, after: Node) -> bool:
     """Whether anything was regrouped: the same parts in the same nesting are no change."""
-    if isinstance(before, Join) and isinstance(after, Join) and _is_inner(before) and _is_inner(after):
+    if isinstance(before, Join) and isinstance(after, Join) and is_inner(before) and is_inner(after):
         return _differs(before.left, after.left) or _differs(before.right, after.right)
     return before is not after

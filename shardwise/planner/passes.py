@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from shardwise.errors import InternalError
 from shardwise.plan.nodes import Gather, Node
 from shardwise.plan.verify import verify
+from shardwise.planner.choose_strategies import choose_strategies
 from shardwise.planner.drop_fences import drop_fences
 from shardwise.planner.group_before_joins import group_before_joins
 from shardwise.planner.join_aggregates import join_aggregates
-from shardwise.planner.keys_first import keys_first
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.narrow_groups import narrow_groups
 from shardwise.planner.note_reasons import note_reasons
@@ -38,7 +38,7 @@ PASSES: tuple[Pass, ...] = (
     prune_slots,
     join_aggregates,
     order_joins,
-    keys_first,
+    choose_strategies,
     narrow_groups,
     group_before_joins,
     place_gathers,

@@ -39,6 +39,7 @@ from shardwise.plan.nodes import (
 from shardwise.plan.tree import (
     all_of,
     any_of,
+    bare,
     column,
     column_id,
     columns_in,
@@ -53,6 +54,7 @@ from shardwise.plan.tree import (
     plan_of,
     plans_in,
     replace_columns,
+    same,
     walk,
 )
 from shardwise.planner.determinism import is_deterministic
@@ -177,7 +179,10 @@ class _Push:
         staying: list[exp.Expr] = []
         on: list[exp.Expr] = []
         sides: tuple[list[exp.Expr], list[exp.Expr]] = ([], [])
-        everything = [*((c, True) for c in node.on), *((c, False) for c in coming)]
+        everything = [
+            *((f, True) for c in node.on for f in _factored(c)),
+            *((f, False) for c in coming for f in _factored(c)),
+        ]
         implied = [(i, True) for c, _ in everything for i in self._implied(c, left, right)]
         for conjunct, is_on in everything + implied:
             read = columns_in(conjunct)
@@ -278,6 +283,26 @@ def _joined(node: Join, left: Node, right: Node, on: Conjuncts) -> Join:
     if left is node.left and right is node.right and on == node.on and kind == node.kind:
         return node
     return node.but(kind=kind, left=left, right=right, on=on)
+
+
+def _factored(conjunct: exp.Expr) -> Conjuncts:
+    """What all arms of an OR ask, if it is that two columns are equal, stands before it: then it joins.
+
+    (a.k = b.k AND a.x = 1) OR (a.k = b.k AND b.y = 2)   =>   a.k = b.k, (a.x = 1) OR (b.y = 2)
+    """
+    arms = [conjuncts(arm) for arm in disjuncts(conjunct)]
+    if len(arms) < 2:
+        return (conjunct,)
+    common = [c for c in arms[0] if _is_equality(c) and all(any(same(c, d) for d in arm) for arm in arms[1:])]
+    if not common:
+        return (conjunct,)
+    rests = [parted(arm, lambda c: any(same(c, d) for d in common))[1] for arm in arms]
+    return (*common, any_of(tuple(map(all_of, rests)))) if all(rests) else tuple(common)
+
+
+def _is_equality(test: exp.Expr) -> bool:
+    test = bare(test)
+    return type(test) is exp.EQ and type(test.this) is type(test.expression) is exp.Column
 
 
 def _filtered(node: Node, by: Conjuncts) -> Node:

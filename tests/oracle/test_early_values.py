@@ -55,7 +55,7 @@ SELECT id FROM a WHERE at IN (SELECT on_day FROM b WHERE y < 5) ORDER BY id
 SELECT a.id, b.id FROM a JOIN b ON a.at = b.on_day WHERE a.x = 3 ORDER BY a.id, b.id
 """
 AVERAGE = "SELECT id FROM a WHERE v > (SELECT avg(y) FROM b) ORDER BY id"
-PASSES = ("keys_first", "run_first", "order_joins")
+PASSES = ("choose_strategies", "run_first", "order_joins")
 
 
 def rows() -> tuple[list[Any], list[Any]]:

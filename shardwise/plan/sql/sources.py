@@ -18,6 +18,7 @@ from shardwise.plan.nodes import (
     OneRow,
     Raw,
     Recursive,
+    Rows,
     Scan,
     SetOp,
     TableFunction,
@@ -75,6 +76,8 @@ def source(render: Renderer, node: Node, outer: Scope) -> Block:
             return _from(render, node, node.rel, exp.Table(this=identifier(shared.name)), shared.columns)
         case Values():
             return _values(render, node, outer)
+        case Rows():
+            return _rows(render, node)
         case TableFunction():
             return _function(render, node, outer)
         case SetOp():
@@ -174,6 +177,19 @@ def _values(render: Renderer, node: Values, outer: Scope) -> Block:
     ]
     block.source = exp.Values(expressions=rows, alias=_table_alias(alias, names))
     return block
+
+
+def _rows(render: Renderer, node: Rows) -> Block:
+    """SELECT unnest(values of a) AS a, unnest(values of b) AS b: lists of one length are taken side by
+    side."""
+    names = unique(output.id.name for output in node.columns)
+    if not node.lists:
+        return _from(render, node, node.name, exp.Table(this=identifier(node.name)), names)
+    items = (
+        exp.alias_(exp.Anonymous(this="unnest", expressions=[values.copy()]), name, quoted=True)
+        for values, name in zip(node.lists, names, strict=True)
+    )
+    return _from(render, node, node.name, exp.Subquery(this=exp.Select(expressions=list(items))), names)
 
 
 def _function(render: Renderer, node: TableFunction, outer: Scope) -> Block:

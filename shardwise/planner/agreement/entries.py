@@ -102,7 +102,8 @@ def in_plan(writer: Writer, query: exp.Expr, type_: Type, where: exp.Expr) -> ex
 
 
 def key_list(writer: Writer, query: exp.Expr, type_: Type, where: exp.Expr) -> exp.Expr | None:
-    """`SELECT unnest(CAST($keys AS T[]))`, as keys_first writes it, over a JSON text; None if it is none."""
+    """`SELECT unnest(CAST($keys AS T[]))`, as choose_strategies writes it, over a JSON text; None if it is
+    none."""
     select = query.this
     if not isinstance(select, exp.Select) or len(select.expressions) != 1 or plan_of(query) is not None:
         return None

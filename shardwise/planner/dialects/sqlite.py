@@ -206,5 +206,5 @@ SQLITE = Dialect(
     shapes=shapes,
     folds=folds,
     sums_overflow=True,
-    off=frozenset({"run_first", "keys_first", "narrow_groups", "order_joins"}),
+    off=frozenset({"run_first", "choose_strategies", "narrow_groups", "order_joins"}),
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Reference, Sharded, ShardedWith, Table
-from shardwise.plan.nodes import CteRef, Empty, Gather, Local, Node, OneRow, Scan, TableFunction, Values
+from shardwise.plan.nodes import CteRef, Empty, Gather, Local, Node, OneRow, Rows, Scan, TableFunction, Values
 from shardwise.plan.tree import subplans
 from shardwise.planner.distribution.questions import Questions
 from shardwise.planner.distribution.subqueries import with_copied_subqueries
@@ -22,6 +22,8 @@ def of_leaf(node: Node, analysis: Questions) -> Distribution | None:
         return ANYWHERE if not subplans(node) else None
     if isinstance(node, Local | Gather):
         return MERGED
+    if isinstance(node, Rows):
+        return ANYWHERE if node.is_sent else MERGED
     if isinstance(node, CteRef):
         return analysis.cte(node.name)
     return None

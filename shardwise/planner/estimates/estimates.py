@@ -33,6 +33,7 @@ from shardwise.plan.nodes import (
     Output,
     Project,
     Raw,
+    Rows,
     Scan,
     SetOp,
     Values,
@@ -136,7 +137,7 @@ class Estimates:
         return Estimate(rows, find)
 
     def _selectivity(self, node: Node, conjuncts: Iterable[exp.Expr]) -> float:
-        tests = Selectivity(self.of(node), node.output_ids, self.parameters.peek, self._members)
+        tests = Selectivity(self.of(node), node.output_ids, self.parameters.peek, self._members, self.of)
         return tests.of_all(conjuncts)
 
     def _fixed(self, conjuncts: Iterable[exp.Expr]) -> dict[ColumnId, float]:
@@ -213,7 +214,7 @@ class Estimates:
             else:
                 others.append(conjunct)
         pairs = Estimate(left.rows * right.rows, lambda id: (left if id in mine else right).column(id))
-        tests = Selectivity(pairs, mine | theirs, self.parameters.peek, self._members)
+        tests = Selectivity(pairs, mine | theirs, self.parameters.peek, self._members, self.of)
         return damped(sorted(shares)) * tests.of_all(others)
 
     def _computed(self, rel: str, items: Iterable[Any], source: Node) -> Callable[[ColumnId], ColumnEstimate]:
@@ -231,6 +232,10 @@ class Estimates:
             return ColumnEstimate(distinct=distinct, width=guess.width, family=guess.family)
 
         return find
+
+    def _came(self, node: Rows) -> float:
+        expected = float(node.count) if node.count is not None else self.lists(node.name)
+        return defaults.ROWS_WHOLE if expected is None else expected
 
     def _beside(self, node: Window) -> Estimate:
         below = self.of(node.input)
@@ -274,11 +279,12 @@ class Estimates:
 
     def _limit(self, node: Limit) -> Estimate:
         below = self.of(node.input)
-        count = self._count(node.count)
+        count = self.count(node.count)
         rows = below.rows if count is None or node.percent else min(below.rows, count)
         return Estimate(rows, lambda id: below.column(id).among(below.rows, rows))
 
-    def _count(self, expr: exp.Expr | None) -> float | None:
+    def count(self, expr: exp.Expr | None) -> float | None:
+        """What LIMIT or OFFSET says; None if it is not told."""
         if isinstance(expr, exp.Placeholder):
             value = self.parameters.peek(expr.name)
             return float(value) if type(value) is int else None
@@ -329,6 +335,7 @@ _MAKERS: Final[dict[type[Node], Callable[[Estimates, Any], Estimate]]] = {
     Cte: lambda of, node: of._like(node.body),
     Gather: lambda of, node: of._like(node.input),
     Values: lambda of, node: of._default(node, float(len(node.rows))),
+    Rows: lambda of, node: of._default(node, of._came(node)),
     OneRow: lambda of, node: of._default(node, 1.0),
     Empty: lambda of, node: of._default(node, 0.0),
     Local: lambda of, node: of._default(node, defaults.ROWS_WHOLE),

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from shardwise.catalog.types import Family
 from shardwise.plan.holes import Written
-from shardwise.plan.nodes import ColumnId
-from shardwise.plan.tree import bare, column_id, disjuncts
+from shardwise.plan.nodes import ColumnId, Node
+from shardwise.plan.tree import bare, column_id, disjuncts, plan_of
 from shardwise.planner.estimates import defaults
 from shardwise.planner.estimates.columns import ColumnEstimate
 from shardwise.planner.estimates.estimate import Estimate, damped
@@ -34,17 +34,29 @@ _BOUNDS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 class Selectivity:
     """Of the predicates over one node's rows. Columns that are not its own are constants not told."""
 
-    def __init__(self, rows: Estimate, own: frozenset[ColumnId], peek: Peek, members: Members) -> None:
+    def __init__(
+        self,
+        rows: Estimate,
+        own: frozenset[ColumnId],
+        peek: Peek,
+        members: Members,
+        estimate: Callable[[Node], Estimate],
+    ) -> None:
         self._rows = rows
         self._own = own
         self._peek = peek
         self._members = members
+        self._estimate = estimate
 
     def of_all(self, conjuncts: Iterable[exp.Expr]) -> float:
         return damped(sorted(self.of(c) for c in _paired(conjuncts)))
 
     def of(self, test: exp.Expr) -> float:
         test = bare(test)
+        share = self._of(test)
+        return max(0.0, 1.0 - share) if test.args.get("negate") else share
+
+    def _of(self, test: exp.Expr) -> float:
         if isinstance(test, exp.Boolean):
             return 1.0 if test.this else 0.0
         if isinstance(test, exp.Or):
@@ -107,6 +119,13 @@ class Selectivity:
     def _listed(self, column: ColumnEstimate | None, count: float) -> float:
         return min(1.0, count * (column.one() if column is not None else defaults.EQUAL))
 
+    def _listed_by(self, query: exp.Expr) -> float | None:
+        """How many different values a subquery gives."""
+        plan = plan_of(query)
+        if plan is None:
+            return self._members(query)
+        return self._estimate(plan).distinct(o.id for o in plan.outputs)
+
     def _bound(self, test: exp.Expr) -> float:
         column, other, is_flipped = self._sides(test)
         before = self._before(column, other)
@@ -134,7 +153,7 @@ class Selectivity:
     def _in(self, test: exp.In) -> float:
         column = self._column(test.this)
         if test.args.get("query") is not None:
-            listed = self._members(test.args["query"])
+            listed = self._listed_by(test.args["query"])
             return defaults.SUBQUERY if listed is None else self._listed(column, listed)
         if len(test.expressions) == 1:
             listed = self._members(test.expressions[0])

@@ -1,0 +1,1 @@
+"""How sides of a join that is not colocated meet: see README.md."""

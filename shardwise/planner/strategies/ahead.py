@@ -1,0 +1,52 @@
+"""A side whose rows come ahead of the rest: they run first, and stand in the statement as Rows.
+
+They are moved once; what they are then used for is decided when their number is known.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import ColumnId, Item, Local, Node, Output, Project, Rows, Scan
+from shardwise.plan.run import Bound
+from shardwise.plan.tree import column, walk
+from shardwise.planner.equivalence import is_binary
+from shardwise.planner.firsts import ROWS_MAX
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.strategies.keys import at_most
+
+
+def name_of_rows(side: Node, columns: tuple[Output, ...]) -> str:
+    """What a side's rows are known by, in each planning of a statement: by what they are read from."""
+    read = ", ".join(n.rel for n in walk(side) if isinstance(n, Scan | Local))
+    return f"rows of {read}: " + ", ".join(".".join(o.id) for o in columns)
+
+
+def came(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Bound | None:
+    """The side's rows, if they ran first already; `rows` None: there were too many."""
+    name = ctx.firsts.names.get(ColumnId(name_of_rows(side, columns), "c1"))
+    return None if name is None else ctx.firsts.bound.get(name)
+
+
+def may_travel(columns: tuple[Output, ...]) -> bool:
+    """Whether the columns are declared such that their values are the same after they were Python objects."""
+    return all(is_binary(o.collation) and "ENUM" not in (o.type or "").upper() for o in columns)
+
+
+def ahead(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Rows:
+    """The side's rows, which run first; with their values where they have."""
+    rel = name_of_rows(side, columns)
+    items = tuple(Item(f"c{i}", column(o.id)) for i, o in enumerate(columns, 1))
+    early = ctx.firsts.add("rows", at_most(Project(input=side, rel=rel, items=items), ROWS_MAX))
+    bound = ctx.firsts.bound.get(early.name)
+    if bound is None or bound.rows is None:
+        return Rows(name=early.name, columns=columns)
+    rows = bound.rows
+
+    def listed(position: int) -> exp.Expr:
+        values = [row[position] for row in rows]
+        parameter = ctx.parameters.bind_value(f"{early.name}_{position + 1}", values)
+        return ctx.early.listed(parameter, bound.types[position])
+
+    lists = tuple(listed(position) for position in range(len(columns)))
+    return Rows(name=early.name, columns=columns, lists=lists, count=len(rows))

@@ -1,0 +1,227 @@
+"""One join of sides that are not together: what is known of them, the programs there are, and the tree of
+one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import ColumnId, Filter, JoinKind, Local, Node, Output, Rows, Scan, Values
+from shardwise.plan.run import Bound
+from shardwise.plan.tree import free_columns, walk
+from shardwise.planner.distribution import Analysis, At, Merged, Split
+from shardwise.planner.equivalence import Equivalence
+from shardwise.planner.firsts import KEYS_MAX, ROWS_EXPECTED_MAX, ROWS_MAX
+from shardwise.planner.functions import is_constant
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.push_filters import push_filters
+from shardwise.planner.quotients import gives_quotients
+from shardwise.planner.strategies.ahead import ahead, came, may_travel
+from shardwise.planner.strategies.groups import Conjuncts
+from shardwise.planner.strategies.keys import (
+    are_declared_alike,
+    asked_of_keys,
+    condition_of,
+    is_repeatable,
+    name_of_keys,
+    waits,
+)
+from shardwise.planner.strategies.programs import (
+    Ahead,
+    Consumer,
+    Keys,
+    Program,
+    Send,
+    Side,
+    Strategy,
+    programs,
+)
+
+Needed = frozenset[ColumnId]
+_KEYS_TO_LEFT = ("inner", "cross", "semi", "right")
+"""Joins of which the left side's unmatched rows vanish."""
+_KEYS_TO_RIGHT = ("inner", "cross", "left", "semi", "anti")
+_SENT_TO_LEFT = ("inner", "cross", "left", "semi", "anti")
+"""Joins that each shard may do with its part of the left side and all of the right one."""
+_SENT_TO_RIGHT = ("inner", "cross", "right")
+
+
+@dataclass
+class Choosing:
+    """`parts` are joined by `kind`: many by inner joins, two by another. `needed` are the columns that are
+    read above, or by the join; `consumer` says what leaves the shards if all of it is joined there."""
+
+    parts: tuple[Node, ...]
+    kind: JoinKind
+    on: Conjuncts
+    equal: Equivalence
+    needed: Needed
+    consumer: Consumer | None
+    ctx: PlanContext
+    analysis: Analysis
+
+    # -- what is known ----------------------------------------------------------------------------
+
+    @cached_property
+    def columns(self) -> tuple[dict[int, ColumnId], ...]:
+        """Of each part, its column of each class of equal ones that another part has as well."""
+        found: tuple[dict[int, ColumnId], ...] = tuple({} for _ in self.parts)
+        for number, same in enumerate(self.equal.classes):
+            mine = [next((o.id for o in p.outputs if o.id in same), None) for p in self.parts]
+            if sum(id is not None for id in mine) > 1:
+                for of_part, id in zip(found, mine, strict=True):
+                    if id is not None:
+                        of_part[number] = id
+        return found
+
+    @cached_property
+    def came(self) -> tuple[Bound | None, ...]:
+        return tuple(came(part, self.kept(part), self.ctx) for part in self.parts)
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        return [self._side(i, part) for i, part in enumerate(self.parts)]
+
+    def _side(self, i: int, part: Node) -> Side:
+        where = self.analysis.of(part)
+        name = ", ".join(n.rel for n in walk(part) if isinstance(n, Scan | Local))
+        if isinstance(where, Merged | At) and not _is_here(part):
+            return Side(name, self.ctx.estimates.rows(part), 0.0, 1, {}, is_here=True)
+        bound = self.came[i]
+        if bound is not None and bound.rows is not None and self.ctx.early.rows_travel(bound):
+            positions = {o.id: n for n, o in enumerate(self.kept(part))}
+            values = {c: _values(bound, positions[id]) for c, id in self.columns[i].items()}
+            return Side(name, len(bound.rows), self._width(part), 1, values, is_here=True)
+        estimates = self.ctx.estimates
+        rows = estimates.rows(part) if bound is None else max(estimates.rows(part), ROWS_MAX)
+        values = {c: estimates.distinct(part, [id]) for c, id in self.columns[i].items()}
+        guessed = frozenset(c for c, id in self.columns[i].items() if estimates.of(part).column(id).is_guess)
+        is_told = not guessed or _is_asked(part)
+        repeatable = is_told and is_repeatable(part, self.ctx) and not waits(part, self.ctx)
+        cut = self.ctx.dialect.reader.cuts_quotients and gives_quotients(part, self.ctx.types)
+        travels = repeatable and bound is None and may_travel(self.kept(part)) and self.ctx.dialect.sends_rows
+        shards = len(where.shards or ()) if isinstance(where, Split) else 1
+        return Side(
+            name,
+            rows,
+            0.0 if _is_here(part) else self._width(part),
+            max(shards, 1),
+            values,
+            rows_max=ROWS_EXPECTED_MAX if travels else 0.0,
+            gives_keys=repeatable and not cut,
+            guessed=guessed,
+            keys_here=self._keys_here(i),
+        )
+
+    def _width(self, part: Node) -> float:
+        return self.ctx.estimates.width(part, [o.id for o in self.kept(part)])
+
+    def kept(self, part: Node) -> tuple[Output, ...]:
+        return tuple(o for o in part.outputs if o.id in self.needed) or part.outputs[:1]
+
+    def _keys_here(self, i: int) -> dict[int, float]:
+        found = {}
+        for other in range(len(self.parts)):
+            for number in self.columns[i].keys() & self.columns[other].keys():
+                mine, theirs = self.columns[i][number], self.columns[other][number]
+                name = self.ctx.firsts.names.get(name_of_keys(mine, theirs))
+                bound = self.ctx.firsts.bound.get(name) if name is not None else None
+                if bound is not None:
+                    found[number] = float(len(bound.rows)) if bound.rows is not None else KEYS_MAX + 1.0
+        return found
+
+    # -- what may be done -------------------------------------------------------------------------
+
+    def narrows(self, few: int, many: int, by: int) -> bool:
+        allowed = _KEYS_TO_LEFT if many == 0 else _KEYS_TO_RIGHT
+        if self.kind not in allowed:
+            return False
+        part, where = self.parts[many], self.analysis.of(self.parts[many])
+        mine, theirs = self.columns[few][by], self.columns[many][by]
+        if not isinstance(where, Split) or free_columns(part):
+            return False
+        if not are_declared_alike(mine, theirs, self.ctx):
+            return False
+        foreign = self.analysis.are_foreign(where.shards)
+        return not foreign or self.analysis.allows(asked_of_keys(part, theirs), where.shards)
+
+    def sends(self, few: int, many: int) -> bool:
+        allowed = _SENT_TO_LEFT if many == 0 else _SENT_TO_RIGHT
+        if len(self.parts) == 2 and self.kind not in allowed:
+            return False
+        where = self.analysis.of(self.parts[many])
+        return isinstance(where, Split) and not self.analysis.are_foreign(where.shards)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether some number of values was not measured."""
+        return any(side.guessed for side in self.sides)
+
+    @cached_property
+    def programs(self) -> dict[Strategy, Program]:
+        return programs(
+            self.sides,
+            narrows=self.narrows,
+            sends=self.sends,
+            kind=self.kind,
+            consumer=self.consumer,
+            keys_max=KEYS_MAX,
+            only=frozenset(self.ctx.forced),
+        )
+
+    # -- the tree ---------------------------------------------------------------------------------
+
+    def done(self, program: Program) -> tuple[list[Node], dict[int, int]]:
+        """The parts after the steps that can be taken now, and which are sent to which. A side that waits for
+        what runs first gives nothing yet: it is asked again when that is known."""
+        parts = [self._as_came(i) for i in range(len(self.parts))]
+        pending: set[int] = set()
+        sent: dict[int, int] = {}
+        for step in program.steps:
+            match step:
+                case Ahead(few):
+                    if few not in pending:
+                        parts[few] = ahead(parts[few], self.kept(parts[few]), self.ctx)
+                case Keys(few, many, by):
+                    if few in pending:
+                        pending.add(many)
+                        continue
+                    condition = self._condition(parts, few, many, by)
+                    if condition is not None:
+                        narrowed = Filter(input=parts[many], conjuncts=(condition,))
+                        parts[many] = push_filters(narrowed, self.ctx)
+                        if waits(parts[many], self.ctx):
+                            pending.add(many)
+                case Send(few, many):
+                    rows = parts[few]
+                    if isinstance(rows, Rows):
+                        parts[few] = rows.but(is_sent=True)
+                        sent[few] = many
+        return parts, sent
+
+    def _as_came(self, i: int) -> Node:
+        part, bound = self.parts[i], self.came[i]
+        if bound is None or not self.sides[i].is_here:
+            return part
+        return ahead(part, self.kept(part), self.ctx)
+
+    def _condition(self, parts: list[Node], few: int, many: int, by: int) -> exp.Expr | None:
+        return condition_of(parts[few], self.columns[few][by], self.columns[many][by], self.ctx)
+
+
+def _is_here(side: Node) -> bool:
+    """Whether all of it is computed from the connection's own tables."""
+    leaves = [n for n in walk(side) if not n.inputs]
+    return any(isinstance(n, Local) for n in leaves) and all(isinstance(n, Local | Values) for n in leaves)
+
+
+def _is_asked(side: Node) -> bool:
+    """Whether not all of its rows are wanted. Of all, where nothing is measured, the keys may be all keys."""
+    tests = (c for n in walk(side) if isinstance(n, Filter) for c in n.conjuncts)
+    return any(not is_constant(c) for c in tests)
+
+
+def _values(bound: Bound, position: int) -> float:
+    return float(len({row[position] for row in bound.rows or () if row[position] is not None}))

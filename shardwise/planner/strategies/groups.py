@@ -1,0 +1,109 @@
+"""A tree of inner joins as a bag of parts and conjuncts, and as a tree again.
+
+    (a JOIN b ON a.x = b.x) JOIN c ON b.x = c.x      parts a, b, c; a.x = b.x, b.x = c.x; so a.x = c.x, too
+
+Sound: inner joins are associative and commutative, and every conjunct is kept, at the lowest join that has
+its columns. What follows of them (columns that are equal to a third one) may be asked as well: it is true of
+every row that is left. Nothing is moved out of or into an outer join, nor past a LATERAL side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import ColumnId, Join, Node
+from shardwise.plan.tree import column, columns_in, parted
+from shardwise.planner.distribution import Analysis, Merged
+from shardwise.planner.equivalence import Equivalence, equalities
+
+Conjuncts = tuple[exp.Expr, ...]
+
+
+def is_inner(node: Node) -> bool:
+    return isinstance(node, Join) and node.kind in ("inner", "cross") and not node.lateral
+
+
+@dataclass(frozen=True)
+class Group:
+    """The parts, left to right, all conjuncts, and which columns they make equal."""
+
+    parts: tuple[Node, ...]
+    on: Conjuncts
+    equal: Equivalence
+
+    @classmethod
+    def of(cls, node: Node, analysis: Analysis, *, keeps_colocated: bool = False) -> Group:
+        """Of all inner joins at the top of the tree; `keeps_colocated`: of those that are not on the
+        shards."""
+
+        def is_part(inner: Node) -> bool:
+            if not is_inner(inner):
+                return True
+            return keeps_colocated and not isinstance(analysis.of(inner), Merged)
+
+        parts, on = _taken_apart(node, is_part)
+        known = Equivalence()
+        for part in parts:
+            known = known.joined(analysis.equal(part))
+        return cls(tuple(parts), on, known.with_pairs(equalities(on, analysis.types)))
+
+    def link(self, left: Node, right: Node, on: Conjuncts, *, implied: bool) -> tuple[Join, Conjuncts]:
+        """The two, joined by the conjuncts that read both and nothing else, and the other conjuncts.
+        `implied`: where there are none, by what follows of all conjuncts."""
+        mine, rest = parted(on, lambda c: _belongs(columns_in(c), left, right))
+        if implied:
+            mine = (*mine, *self._implied(left, right, mine))
+        return Join(kind="inner" if mine else "cross", left=left, right=right, on=mine), rest
+
+    def _implied(self, left: Node, right: Node, on: Conjuncts) -> Iterator[exp.Expr]:
+        linked = {frozenset(columns_in(c)) for c in on}
+        for one, other in self.pairs(left, right):
+            if frozenset((one, other)) not in linked:
+                yield exp.EQ(this=column(one), expression=column(other))
+
+    def pairs(self, left: Node, right: Node) -> Iterator[tuple[ColumnId, ColumnId]]:
+        """A column of each that are equal, one pair of each class."""
+        for same in self.equal.classes:
+            one = next((o.id for o in left.outputs if o.id in same), None)
+            other = next((o.id for o in right.outputs if o.id in same), None)
+            if one is not None and other is not None:
+                yield one, other
+
+    def chained(self, parts: Iterable[Node], on: Conjuncts) -> Node:
+        """One join after the other, each with one that it is linked to, if there is one."""
+        waiting = list(parts)
+        tree, rest = waiting.pop(0), on
+        while waiting:
+            for implied in (False, True):
+                links = (i for i, p in enumerate(waiting) if self.link(tree, p, rest, implied=implied)[0].on)
+                chosen = next(links, None)
+                if chosen is not None:
+                    break
+            tree, rest = self.link(
+                tree, waiting.pop(chosen or 0), rest, implied=chosen is not None and implied
+            )
+        return with_more(tree, rest)
+
+
+def with_more(node: Node, rest: Conjuncts) -> Node:
+    """The join with more conjuncts: those that read an outer query's columns."""
+    if not rest:
+        return node
+    assert isinstance(node, Join)
+    return node.but(kind="inner", on=node.on + rest)
+
+
+def _taken_apart(node: Node, is_part: Callable[[Node], bool]) -> tuple[list[Node], Conjuncts]:
+    if not isinstance(node, Join) or is_part(node):
+        return [node], ()
+    left, on_left = _taken_apart(node.left, is_part)
+    right, on_right = _taken_apart(node.right, is_part)
+    return left + right, on_left + on_right + node.on
+
+
+def _belongs(read: frozenset[ColumnId], left: Node, right: Node) -> bool:
+    """Whether both sides are read and nothing else: an outer query's columns, or a later part's, wait."""
+    mine, theirs = left.output_ids, right.output_ids
+    return bool(read & mine) and bool(read & theirs) and read <= mine | theirs

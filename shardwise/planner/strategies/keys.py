@@ -1,0 +1,98 @@
+"""Keys of one side of a join as a predicate on the other: `column IN $keys`, values that run first."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from shardwise.plan.nodes import ColumnId, Distinct, Filter, Item, Limit, Local, Node, Project, Rows, Scan
+from shardwise.plan.run import Bound
+from shardwise.plan.tree import column, free_columns, names_read, walk
+from shardwise.planner.determinism import is_deterministic
+from shardwise.planner.firsts import KEYS_MAX, Early
+from shardwise.planner.pass_context import PlanContext
+
+_UNKNOWN = "keys of the other side"
+_INTEGERS = frozenset({"TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"})
+
+
+def asked_of_keys(many: Node, key: ColumnId) -> Node:
+    """The side as it would be narrowed, by keys that are not known yet."""
+    return Filter(input=many, conjuncts=(in_keys(key, _UNKNOWN),))
+
+
+def in_keys(key: ColumnId, name: str) -> exp.In:
+    """How it reads while the keys are not known: what EXPLAIN shows."""
+    return exp.In(this=column(key), expressions=[exp.Placeholder(this=name)])
+
+
+def is_repeatable(side: Node, ctx: PlanContext) -> bool:
+    """Whether the side alone gives the same rows each time."""
+    alone = not free_columns(side) and not names_read(side)
+    reads = any(isinstance(n, Scan | Local) for n in walk(side))
+    return alone and reads and is_deterministic(side, ctx.type_of)
+
+
+def waits(side: Node, ctx: PlanContext) -> bool:
+    """Whether it reads what has not run yet: it will be asked again when that is known."""
+    unknown = {early.name for early in ctx.firsts.found} - ctx.firsts.bound.keys()
+    read = (p.name for n in walk(side) for e in n.expressions for p in e.find_all(exp.Placeholder))
+    return not unknown.isdisjoint(read)
+
+
+def are_declared_alike(one: ColumnId, other: ColumnId, ctx: PlanContext) -> bool:
+    """Whether two columns are declared alike; integers are, of any width."""
+    types = {ctx.types[one].type, ctx.types[other].type}
+    return len(types) == 1 or all(t is not None and t.upper() in _INTEGERS for t in types)
+
+
+def name_of_keys(mine: ColumnId, theirs: ColumnId) -> ColumnId:
+    """What keys are known by, in each planning of a statement."""
+    return ColumnId(f"keys of {mine.rel}.{mine.name} for {theirs.rel}.{theirs.name}", "key")
+
+
+def condition_of(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp.Expr | None:
+    """`theirs` IN the keys: of rows that ran first, else they run first themselves. None if there are too
+    many, or they do not travel."""
+    if isinstance(few, Rows):
+        came = ctx.firsts.bound.get(few.name)
+        if came is None:
+            return in_keys(theirs, few.name)
+        position = next(i for i, o in enumerate(few.columns) if o.id == mine)
+        return among(theirs, few.name, came, position, ctx)
+    rel = name_of_keys(mine, theirs).rel
+    distinct = Distinct(input=Project(input=few, rel=rel, items=(Item("key", column(mine)),)))
+    plan = at_most(distinct, KEYS_MAX)
+    early = _same_keys(plan, ctx) or ctx.firsts.add("keys", plan)
+    bound = ctx.firsts.bound.get(early.name)
+    if bound is None:
+        return in_keys(theirs, early.name)
+    if bound.rows is None or not ctx.early.travels(bound):
+        return None
+    return among(theirs, early.name, bound, 0, ctx)
+
+
+def among(theirs: ColumnId, name: str, bound: Bound, position: int, ctx: PlanContext) -> exp.Expr:
+    """`theirs` among the values of one of the columns that ran first under `name`. NULL meets nothing."""
+    keys = list(dict.fromkeys(row[position] for row in bound.rows or () if row[position] is not None))
+    if not keys:
+        return exp.false()
+    return ctx.early.is_among(column(theirs), ctx.parameters.bind_value(name, keys), bound.types[position])
+
+
+def at_most(plan: Node, rows: int) -> Limit:
+    """No shard gives more than are of use, and one more that tells that there are too many."""
+    return Limit(input=plan, count=exp.Literal.number(rows + 1))
+
+
+def _same_keys(plan: Node, ctx: PlanContext) -> Early | None:
+    """The keys, if they are asked for already."""
+    return next(
+        (early for early in ctx.firsts.found if early.use == "keys" and _is_same(early.plan, plan)), None
+    )
+
+
+def _is_same(one: Node, other: Node) -> bool:
+    """Whether both compute the same of the very same rows."""
+    mine, theirs = one.inputs[0].inputs[0], other.inputs[0].inputs[0]
+    same = isinstance(mine, Project) and isinstance(theirs, Project) and mine.items == theirs.items
+    return same and mine.inputs[0] is theirs.inputs[0]

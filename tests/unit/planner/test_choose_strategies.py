@@ -1,0 +1,140 @@
+"""choose_strategies, step by step; which strategies it takes the golden plans show."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from shardwise.catalog import parse
+from shardwise.options import Options
+from shardwise.plan.nodes import Rows
+from shardwise.plan.run import Bound, Plan
+from shardwise.plan.tree import walk
+from shardwise.planner import Planner
+from shardwise.planner.firsts import ROWS_MAX
+
+CATALOG = parse("""
+CREATE SOURCE s{n} FOR n IN 0-3 URL 'duckdb:///s{n}.duckdb';
+CREATE SHARDING by_item USING MOD 4 ON s{slot};
+CREATE SHARDING by_product USING MOD 4 ON s{slot};
+CREATE TABLE items (id BIGINT PRIMARY KEY, product_id BIGINT, quantity INTEGER) SHARD BY by_item (id);
+CREATE TABLE products (id BIGINT PRIMARY KEY, name VARCHAR, price DECIMAL(9,2)) SHARD BY by_product (id);
+""")
+SQL = "SELECT i.quantity, p.price FROM items i JOIN products p ON p.id = i.product_id WHERE p.name = 'x'"
+TYPES = ("BIGINT", "DECIMAL(9,2)")
+KEYS = Options(force=("keys",))
+BROADCAST = Options(force=("broadcast",))
+
+
+def planned(sql: str = SQL, options: Options | None = None) -> Plan:
+    return Planner(CATALOG).prepare(sql).plan(options=options)
+
+
+def known(rows: Any, plan: Plan, types: tuple[str, ...] = TYPES) -> Plan:
+    (first,) = plan.first
+    assert plan.then is not None
+    return plan.then({first.name: Bound(types, rows)})
+
+
+def of_items(plan: Plan) -> Any:
+    return next(f for f in plan.fragments if "items AS i" in f.sql)
+
+
+def test_a_few_rows_come_ahead_and_their_keys_narrow_the_other_side() -> None:
+    plan = planned(options=KEYS)
+    assert [first.name for first in plan.first] == ["rows_1"]
+    assert plan.first[0].rows_max == ROWS_MAX
+    plan = known([(1, Decimal(2)), (None, None), (7, Decimal(3)), (7, Decimal(4))], plan)
+    narrowed = of_items(plan)
+    assert narrowed.sql.endswith("WHERE i.product_id IN (SELECT UNNEST(CAST($rows_1 AS BIGINT[])))")
+    assert narrowed.params["rows_1"] == [1, 7]
+    assert not plan.first
+    assert not any("FROM products" in f.sql for f in plan.fragments)  # its rows are here
+
+
+def test_no_key_means_no_row() -> None:
+    assert of_items(known([(None, Decimal(1))], planned(options=KEYS))).sql.endswith("WHERE FALSE")
+
+
+def test_a_few_rows_are_sent_where_groups_then_leave_the_shards() -> None:
+    sql = SQL.replace("i.quantity, p.price", "sum(i.quantity), p.price") + " GROUP BY p.price"
+    plan = known([(1, Decimal(2)), (7, None)], planned(sql, BROADCAST))
+    fragment = of_items(plan)
+    assert "GROUP BY" in fragment.sql
+    assert fragment.params["rows_1_1"] == [1, 7]
+    assert fragment.params["rows_1_2"] == [Decimal(2), None]
+    assert [f.name for f in plan.fragments] == ["f1"]
+
+
+def test_too_many_rows_are_taken_as_they_are_expected_not_to_be() -> None:
+    """The side moves whole after all; only keys, if they are few, may still narrow the other."""
+    plan = known(None, planned())
+    assert not any(isinstance(n, Rows) for n in walk(plan.root))
+    assert any("FROM products" in f.sql for f in plan.fragments)
+
+
+def test_a_side_that_waits_for_a_subquery_is_asked_after_it() -> None:
+    plan = planned(f"{SQL} AND p.price > (SELECT avg(price) FROM products)", KEYS)
+    assert [first.name for first in plan.first] == ["subquery_1"]
+    assert plan.then is not None
+    plan = plan.then({"subquery_1": Bound(("DOUBLE",), [(2.5,)])})
+    assert [first.name for first in plan.first] == ["rows_2"]
+    assert plan.first[0].plan.fragments[0].params == {"subquery_1": 2.5}
+    assert plan.then is not None
+    plan = plan.then({"rows_2": Bound(TYPES, [(1, Decimal(1))])})
+    assert not plan.first
+    assert "$rows_2" in of_items(plan).sql
+
+
+@pytest.mark.parametrize(
+    ("join", "side", "is_narrowed"),
+    [
+        ("items i JOIN products p ON p.id = i.product_id", "p.name = 'x'", True),
+        ("products p LEFT JOIN items i ON p.id = i.product_id", "p.name = 'x'", True),
+        ("items i RIGHT JOIN products p ON p.id = i.product_id", "p.name = 'x'", True),
+        ("products p SEMI JOIN items i ON p.id = i.product_id", "p.name = 'x'", True),
+        ("products p ANTI JOIN items i ON p.id = i.product_id", "p.name = 'x'", True),
+        ("items i LEFT JOIN (FROM products WHERE name = 'x') p ON p.id = i.product_id", "TRUE", False),
+        ("items i ANTI JOIN (FROM products WHERE name = 'x') p ON p.id = i.product_id", "TRUE", False),
+        ("(FROM products WHERE name = 'x') p FULL JOIN items i ON p.id = i.product_id", "TRUE", False),
+    ],
+)
+def test_only_a_side_whose_unmatched_rows_vanish_is_narrowed(join: str, side: str, is_narrowed: bool) -> None:
+    plan = planned(f"SELECT count(*) FROM {join} WHERE {side}", KEYS)
+    if plan.first:
+        plan = known([(1,)], plan, ("BIGINT",))
+    assert ("i.product_id IN (SELECT UNNEST" in of_items(plan).sql) == is_narrowed
+
+
+@pytest.mark.parametrize(
+    ("join", "is_sent"),
+    [
+        ("items i LEFT JOIN (FROM products WHERE name = 'x') p ON p.id = i.product_id", True),
+        ("items i SEMI JOIN (FROM products WHERE name = 'x') p ON p.id = i.product_id", True),
+        ("items i ANTI JOIN (FROM products WHERE name = 'x') p ON p.id = i.product_id", True),
+        ("(FROM products WHERE name = 'x') p RIGHT JOIN items i ON p.id = i.product_id", True),
+        ("(FROM products WHERE name = 'x') p LEFT JOIN items i ON p.id = i.product_id", False),
+        ("(FROM products WHERE name = 'x') p ANTI JOIN items i ON p.id = i.product_id", False),
+        ("(FROM products WHERE name = 'x') p FULL JOIN items i ON p.id = i.product_id", False),
+    ],
+)
+def test_the_preserved_side_is_never_sent(join: str, is_sent: bool) -> None:
+    """Each shard would give the rows that none of its own meets."""
+    plan = planned(f"SELECT count(*) FROM {join}", BROADCAST)
+    if plan.first:
+        plan = known([(1,)], plan, ("BIGINT",))
+    assert ("$rows_1_1" in of_items(plan).sql) == is_sent
+
+
+def test_a_text_of_a_collation_does_not_come_ahead() -> None:
+    catalog = parse("""
+    CREATE SOURCE s{n} FOR n IN 0-1 URL 'duckdb:///s{n}.duckdb';
+    CREATE SHARDING m USING MOD 2 ON s{slot};
+    CREATE TABLE a (id BIGINT PRIMARY KEY, t VARCHAR COLLATE NOCASE) SHARD BY m (id);
+    CREATE TABLE b (id BIGINT PRIMARY KEY, a_id BIGINT) SHARD BY m (id);
+    """)
+    sql = "SELECT a.t, b.id FROM a JOIN b ON a.id = b.a_id WHERE a.t = 'x'"
+    plan = Planner(catalog).prepare(sql).plan(options=KEYS)
+    assert [first.name for first in plan.first] == ["keys_1"]
