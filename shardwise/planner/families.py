@@ -104,6 +104,9 @@ def kind_of(expr: exp.Expr, type_of: TypeOf | None = None) -> Kind | None:
         return Kind("integer", 19)
     if isinstance(expr, exp.Lower | exp.Upper):
         return Kind("text")
+    if isinstance(expr, exp.Substring):
+        kind = kind_of(expr.this, type_of)
+        return kind if kind is not None and kind.family == "text" else None
     if isinstance(expr, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Mod):
         return _arithmetic(expr, type_of)
     if isinstance(expr, exp.Case | exp.Coalesce):

@@ -83,6 +83,9 @@ _NULL_PASSING: tuple[type[exp.Expr], ...] = (
 _COMPARISONS: tuple[type[exp.Expr], ...] = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _LIKES: tuple[type[exp.Expr], ...] = (exp.Like, exp.ILike)
 
+_PARTS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE"})
+"""Parts of a DATE or TIMESTAMP that each has, or, of an infinite one, are NULL."""
+
 _T, _F, _N = "T", "F", "N"
 _ANY = frozenset({_T, _F, _N})
 
@@ -148,9 +151,22 @@ def can_fail(expr: exp.Expr, type_of: TypeOf) -> bool:
         return any(not _is_safe_text(side, type_of) for side in (expr.this, expr.expression))
     if isinstance(expr, exp.Lower | exp.Upper | exp.Length):
         return not _is_safe_text(expr.this, type_of)
+    if isinstance(expr, exp.Substring):
+        at = (expr.args.get("start"), expr.args.get("length"))
+        return not (_is_safe_text(expr.this, type_of) and all(n is None or _is_small(n) for n in at))
+    if isinstance(expr, exp.Extract):
+        kind = kind_of(expr.expression, type_of)
+        is_time = kind is not None and kind.family in ("DATE", "TIMESTAMP")
+        is_part = expr.this.name.upper() in _PARTS and not expr.args.get("time_zone")
+        return not (is_time and is_part) or can_fail(expr.expression, type_of)
     if isinstance(expr, exp.Case | exp.Coalesce):
         return _choice_can_fail(expr, type_of)
     return True
+
+
+def _is_small(expr: exp.Expr) -> bool:
+    """A whole number that is written down, of no more than nine digits."""
+    return isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit() and len(expr.name) < 10
 
 
 def _comparison_can_fail(left: exp.Expr, right: exp.Expr, type_of: TypeOf) -> bool:

@@ -152,6 +152,8 @@ b.ts BETWEEN TIMESTAMP '2024-01-01' AND '2024-02-01'; b.i IN (1, 2, NULL); b.s N
 b.s ILIKE b.t; b.s NOT LIKE '%x'; COALESCE(b.i, b.l) = 3; CASE WHEN b.i > 1 THEN b.s ELSE 'x' END = 'y'
 CASE b.i WHEN 1 THEN true END; b.i IS DISTINCT FROM b.l; lower(b.s) = 'x'; length(b.s) > 3; b.dt = b.dt
 1 = 1; b.i = NULL; b.l = b.w; (b.l = b.w) IS NULL; COALESCE(b.s, 'x') LIKE 'y'; b.m = 1.5; b.o OR b.i = 1
+substring(b.s, 1, 2) = 'ab'; substring(b.s, 3) IN ('a', 'b'); substr(b.s, 2, 1) < b.t
+extract(year FROM b.dt) IS NULL; CASE WHEN extract(month FROM b.ts) IS NULL THEN b.i END = 1
 """
 UNSAFE = """
 b.s = 1; CAST(b.s AS INT) = 1; b.s::DATE = DATE '2024-01-01'; b.i + 1 > 2; 1 // b.i = 1; b.h > 1.5
@@ -160,6 +162,8 @@ abs(b.l) > 1; b.s LIKE b.t ESCAPE '\\'; b.unknown = 1; b.i = (SELECT max(z) FROM
 b.i IN (SELECT z FROM t); regexp_matches(b.s, b.t); b.s SIMILAR TO b.t; COALESCE(b.h, 1.5) > 0
 CASE WHEN b.i > 1 THEN b.i + 1 END = 1; error(b.s) = 'x'; sqrt(b.d) > 1; b.s = b.i; b.u = b.x
 CASE WHEN CAST(b.s AS BOOLEAN) THEN 1 END = 1; b.i IN (1, CAST(b.s AS INT)); b.s BETWEEN 1 AND 2
+substring(b.s, b.i) = 'x'; substring(b.s, -1, 2) = 'x'; substring(b.s, 99999999999) = 'x'
+extract(epoch FROM b.dt) IS NULL; extract(year FROM b.s) IS NULL; extract(year FROM CAST(b.s AS DATE)) IS NULL
 """
 
 
