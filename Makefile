@@ -20,12 +20,13 @@ STAMP15 := $(VENV15)/.installed-$(HERE)
 JOBS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help demo test unit check format accept bench bench-servers peers docs lock clean install test-duckdb15 servers
+.PHONY: help demo test unit fuzz check format accept bench bench-servers peers docs lock clean install test-duckdb15 servers
 
 help:
 	@echo 'make demo           a four-shard shop cluster, some questions and their plans'
 	@echo 'make test           all tests (minutes)'
 	@echo 'make unit           unit and golden tests (within half a minute)'
+	@echo 'make fuzz           random statements over random databases; SECONDS=600 SEED=7 DIALECT=duckdb, mysql, postgres, sqlite, all'
 	@echo 'make servers        install MariaDB and PostgreSQL by apt, for the tests that need them'
 	@echo 'make check          lint, format, types and layers'
 	@echo 'make format         let ruff put the code in order'
@@ -89,6 +90,12 @@ test: $(STAMP_DEV)
 
 unit: $(STAMP_DEV)
 	@$(PY) -m pytest -n $(JOBS) --maxprocesses 8 -m 'not slow' tests/unit tests/golden $(PYTEST_ARGS)
+
+# SECONDS=600 for longer, SEED=7 for that world first, DIALECT=mysql, postgres (which need servers), sqlite or all.
+SECONDS ?= 60
+DIALECT ?= duckdb
+fuzz: $(STAMP_DEV)
+	@$(PY) -m tests.fuzz --seconds $(SECONDS) --dialect $(DIALECT) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
 
 test-duckdb15: $(STAMP15)
 	@$(VENV15)/bin/python -m pytest -n $(JOBS) --maxprocesses 8 -m 'not duckdb2' tests/unit tests/integration tests/oracle/test_pitfalls.py $(PYTEST_ARGS)

@@ -191,7 +191,13 @@ class Parameters:
         return {name: value for name, value in self._values.items() if name in names}
 
     def check_all_used(self) -> None:
-        """Too many positional values is the caller's mistake; further names in a mapping are not."""
+        """Too many positional values is the caller's mistake; further names in a mapping are not.
+
+        One that stands where nothing is bound, in a WITH item that is not read, takes a value as well.
+        """
+        for name in sorted(self.written - self._values.keys()):
+            if index_of(name) is None:
+                self._value(name)
         last = max((int(name[1:]) for name in self._used), default=0)
         if isinstance(self.given, Sequence) and len(self.given) > last:
             raise self._count_error(last)

@@ -49,3 +49,13 @@ SELECT id, $x AS y FROM users WHERE id = $x OR grp = $x;
 
 -- @params [5]
 SELECT id, '?' AS "?" FROM users WHERE name <> '?' AND id = ?;
+
+-- a WITH item that is not read has its parameter all the same
+-- @params [3, 5]
+WITH w AS (SELECT id FROM users WHERE id = ?) SELECT id FROM orders JOIN users ON uid = id WHERE id = ?;
+
+-- @params [3]
+WITH w AS (SELECT id FROM users WHERE id = ?), v AS (SELECT 1 AS y) SELECT y FROM v;
+
+-- @params {"x": 3}
+WITH w AS (SELECT id FROM users WHERE id = $x) SELECT 1 AS y;

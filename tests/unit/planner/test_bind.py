@@ -464,6 +464,9 @@ def test_parameters(sql: str, params: Any, condition: str, values: dict[str, Any
         ("SELECT $key", {}, '"key"'),
         ("SELECT $key", [1], '"key"'),
         ("SELECT $key", {"KEY": 1}, '"key"'),
+        ("WITH w AS (SELECT ?) SELECT 1", None, "at least 1 parameter, 0 were given"),
+        ("WITH w AS (SELECT $key) SELECT 1", {}, '"key"'),
+        ("WITH w AS (SELECT ?) SELECT ?", [1, 2, 3], "takes 2 parameters, 3 were given"),
     ],
 )
 def test_wrong_parameters(sql: str, params: Any, words: str) -> None:

@@ -1,0 +1,186 @@
+"""Is our answer right? Against one database, and against ourselves asked in another way.
+
+A `Variant` is a way to be asked: with passes switched off, strategies forced, without the plan cache, with
+literals as parameters, with a lock file whose statistics are right or made up. The answer is the same in each.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from random import Random
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+import shardwise
+from shardwise.options import Options
+from shardwise.planner import OPTIONAL
+from tests.fuzz.build import Built, Refused
+from tests.oracle.compare import Answer, answer_of, difference
+
+DEADLINE_S = 20.0
+ROWS_MAX = 3000
+FORCED: tuple[str, ...] = ()
+"""Strategies that an option may force, where there is such an option."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    without: tuple[str, ...] = ()
+    force: tuple[str, ...] = ()
+    plan_cache: bool = True
+    parameters: bool = False
+    statistics: int | None = None
+    """The seed of made-up ones."""
+
+    def options(self) -> dict[str, Any]:
+        given: dict[str, Any] = {"disable_passes": self.without, "plan_cache": self.plan_cache}
+        return {**given, "force": self.force} if self.force else given
+
+    def __str__(self) -> str:
+        return ", ".join(
+            f"{each.name}={getattr(self, each.name)!r}"
+            for each in fields(self)
+            if getattr(self, each.name) != each.default
+        )
+
+
+@dataclass(frozen=True)
+class Failure:
+    """`kind` is what stays the same while the case is made smaller."""
+
+    kind: str
+    detail: str
+
+
+class NotAnswered(Exception):
+    """Refused with a reason: no failure outside of DuckDB's dialect."""
+
+
+def variants(random: Random, number: int) -> list[Variant]:
+    """As ever, and in some other ways."""
+    pick = random.choice
+    forced = FORCED if any(each.name == "force" for each in fields(Options)) else ()
+    ways = [
+        lambda: Variant(without=(pick(OPTIONAL),)),
+        lambda: Variant(without=(pick(OPTIONAL),)),
+        lambda: Variant(without=tuple(sorted(random.sample(OPTIONAL, 3)))),
+        lambda: Variant(without=OPTIONAL),
+        lambda: Variant(plan_cache=False),
+        lambda: Variant(parameters=True),
+        lambda: Variant(statistics=random.randrange(1000)),
+        lambda: Variant(statistics=random.randrange(1000), without=(pick(OPTIONAL),)),
+    ]
+    if forced:
+        ways += [lambda: Variant(force=(pick(forced),)), lambda: Variant(force=(pick(forced),), statistics=1)]
+    return [Variant(), *(pick(ways)() for _ in range(number))]
+
+
+def expected(built: Built, sql: str) -> Answer | None:
+    """What one database says; None where it raises, or does not determine the rows."""
+    try:
+        answer = built.right(sql)
+        if len(answer.rows) > ROWS_MAX:
+            return None
+        # A word about luck: it shows in the other order of rows.
+        other = built.one(sql, True)
+    except Refused:
+        return None
+    return answer if problem(built, sql, other, answer) is None else None
+
+
+def ask(built: Built, sql: str, variant: Variant) -> Answer:
+    params: list[Any] = []
+    if variant.parameters:
+        sql, params = with_parameters(sql)
+    with built.connection(variant.statistics).cursor() as cursor:
+        given = (sql, params) if params else (sql,)
+        cursor.execute(*given, deadline_s=DEADLINE_S, verify_passes=True, **variant.options())
+        return answer_of(cursor)
+
+
+def judge(built: Built, sql: str, variant: Variant, right: Answer) -> Failure | None:
+    """None if all is well; raises NotAnswered where we refuse and may."""
+    try:
+        found = ask(built, sql, variant)
+    except shardwise.NotSupportedError as error:
+        if built.world.dialect != "duckdb":
+            raise NotAnswered(str(error.reason)) from error
+        return _raised(error)
+    except Exception as error:  # whatever it is, one database has answered
+        return _raised(error)
+    said = problem(built, sql, found, right)
+    if said is None:
+        return None
+    kind = said.partition(":")[0] if said.startswith(("names", "types", "order")) else "rows"
+    return Failure(kind, f"{said}\n  we answered:  {found.rows[:8]}\n  one database: {right.rows[:8]}")
+
+
+def _raised(error: Exception) -> Failure:
+    text = str(error)
+    stable = re.sub(r"\"[^\"]*\"|'[^']*'|\b\w*\d\w*\b|\.\w+", "", text.partition("\n")[0])[:60]
+    return Failure(f"{type(error).__name__}: {stable}", f"{type(error).__name__}: {text}")
+
+
+def problem(built: Built, sql: str, found: Answer, right: Answer) -> str | None:
+    dialect = built.world.dialect
+    if dialect != "duckdb":
+        found, right = (_plain(answer, dialect) for answer in (found, right))
+    keys = order_keys(sql, dialect)
+    return difference(found, right, order_keys=keys or None)
+
+
+def _plain(answer: Answer, dialect: str) -> Answer:
+    rows = [tuple(_value(v, dialect) for v in row) for row in answer.rows]
+    return Answer(answer.names, (), rows)
+
+
+def _value(value: Any, dialect: str) -> Any:
+    if dialect == "sqlite" and isinstance(value, int | float):
+        return float(f"{value:.12g}")
+    return float(f"{value:.10g}") if isinstance(value, float) else value
+
+
+def order_keys(sql: str, dialect: str) -> list[int]:
+    """The positions that the outermost ORDER BY sorts by, from the first on."""
+    if " ORDER BY " not in sql:
+        return []
+    order = sqlglot.parse_one(sql, read=dialect).args.get("order")
+    found = []
+    for key in order.expressions if order is not None else ():
+        if not (isinstance(key.this, exp.Literal) and key.this.is_int):
+            break
+        found.append(int(key.this.this))
+    return found
+
+
+_COMPARED = re.compile(r"(?<=[\w)] )(=|<>|<|<=|>|>=) (-?\d+\b(?![.)]*\w)|'(?:[^']|'')*')(?= |$|\))")
+
+
+def with_parameters(sql: str) -> tuple[str, list[Any]]:
+    """Literals that something is compared with, as parameters."""
+    values: list[Any] = []
+
+    def cut(found: re.Match[str]) -> str:
+        text = found[2]
+        values.append(text[1:-1].replace("''", "'") if text.startswith("'") else int(text))
+        return f"{found[1]} ?"
+
+    return _COMPARED.sub(cut, sql), values
+
+
+def other_values(random: Random, sql: str) -> str:
+    """The same statement with other whole numbers in its comparisons: for a plan that is kept."""
+    return _COMPARED.sub(
+        lambda found: (
+            found[0] if found[2].startswith("'") else f"{found[1]} {random.choice((0, 1, 2, 3, 4, 5, 6, 7))}"
+        ),
+        sql,
+    )
+
+
+def referenced(sql: str, dialect: str) -> set[str]:
+    """The names of tables and views in a statement."""
+    return {table.name for table in sqlglot.parse_one(sql, read=dialect).find_all(exp.Table)}

@@ -1,0 +1,369 @@
+"""Random SELECTs over a world's tables, the same for the same random numbers.
+
+Only what one database determines: LIMIT under an order of all columns, no row numbers among unequal ties,
+sums that are exact. What slips through is found out by asking it with its rows in the other order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from tests.fuzz.dialects import BOOL, DATE, DIALECTS, INT, NUM, OUT, REAL, TEXT
+from tests.fuzz.expressions import Col, Expressions, Scope
+from tests.fuzz.schema import FAMILY, World
+
+Columns = tuple[tuple[str, str], ...]
+"""Names and families."""
+
+
+@dataclass(frozen=True)
+class Select:
+    """A SELECT in its parts, for what must put it together in several ways."""
+
+    source: str
+    scope: tuple[Col, ...]
+
+
+class Statements(Expressions):
+    def __init__(self, random: Random, world: World) -> None:
+        super().__init__(random, DIALECTS[world.dialect])
+        self.tables: dict[str, Columns] = {
+            table.name: tuple(
+                (name, FAMILY[name])
+                for name in (*table.names, *(("tenant",) if "VIRTUAL" in table.place else ()))
+            )
+            for table in world.tables
+        }
+        self.ctes: list[tuple[str, Columns]] = [
+            (view.split()[0], columns) for view, columns in zip(world.views, world.view_columns, strict=True)
+        ]
+
+    def statement(self) -> str:
+        definitions = []
+        for _ in range(self.pick(0, 0, 0, 0, 1, 1, 2)):
+            sql, columns = self.query(2, ())
+            name = self.fresh("w")
+            how = self.pick("", "", "MATERIALIZED ", "NOT MATERIALIZED ") if self.words.lateral else ""
+            definitions.append(f"{name} AS {how}({sql})")
+            self.ctes.append((name, columns))
+        recursive = ""
+        if self.chance(0.03):
+            definition, name, columns = self.recursive()
+            definitions.append(definition)
+            self.ctes.append((name, columns))
+            recursive = "RECURSIVE "
+        sql, columns = self.query(3, ())
+        if self.chance(0.35):
+            sql = self.ordered(sql, columns)
+        return (f"WITH {recursive}{', '.join(definitions)} " if definitions else "") + sql
+
+    def view(self, name: str) -> tuple[str, Columns]:
+        """A view of the world's tables: "name AS SELECT …"."""
+        sql, columns = self.query(1, ())
+        return f"{name} AS {sql}", columns
+
+    # -- order
+
+    def ordered(self, sql: str, columns: Columns) -> str:
+        keys, is_total = self.keys(columns)
+        if not keys:
+            return sql
+        limit = self.limit() if is_total and self.chance(0.75) else ""
+        return f"SELECT * FROM ({sql}) z ORDER BY {keys}{limit}"
+
+    def keys(self, columns: Columns) -> tuple[str, bool]:
+        """Positions to order by; whether equal rows by them are the same rows."""
+        numbers = [n for n, (_, family) in enumerate(columns, start=1) if family not in (OUT, BOOL)]
+        is_total = len(numbers) == len(columns)
+        self.random.shuffle(numbers)
+        ways = ("", "", " DESC", *((" NULLS FIRST", " DESC NULLS LAST") if self.words.nulls_order else ()))
+        return ", ".join(f"{n}{self.pick(*ways)}" for n in numbers), is_total
+
+    def limit(self) -> str:
+        count = self.pick(1, 2, 3, 5, 5, 10, 10) if self.chance(0.9) else self.pick(0, 100)
+        offset = self.pick("", "", "", " OFFSET 1", " OFFSET 2", " OFFSET 5", " OFFSET 20")
+        if offset and self.words.offset_alone and self.chance(0.15):
+            return offset
+        return f" LIMIT {count}{offset}"
+
+    # -- queries
+
+    def query(self, depth: int, outer: Scope) -> tuple[str, Columns]:
+        if depth > 1 and self.chance(0.17):
+            return self.set_operation(depth, outer)
+        return self.select(depth, outer)
+
+    def set_operation(self, depth: int, outer: Scope) -> tuple[str, Columns]:
+        families = [self.pick(INT, INT, INT, TEXT, NUM, DATE, REAL) for _ in range(self.pick(1, 1, 2, 3))]
+        families = [f if self.words.has(f) else INT for f in families]
+        names = [self.fresh("c") for _ in families]
+        operators = ["UNION ALL", "UNION ALL", "UNION", "EXCEPT", "INTERSECT"]
+        operators += ["EXCEPT ALL", "INTERSECT ALL"] if self.words.all_sets else []
+        parts = self.words.set_arms_in_parentheses
+
+        def arm() -> str:
+            text = self.plain_select(families, outer, depth - 1, names)
+            return f"({text})" if parts else text
+
+        text = f"{arm()} {self.random.choice(operators)} {arm()}"
+        if self.chance(0.25):
+            text = (
+                f"({text}) {self.random.choice(operators)} {arm()}" if parts else f"{text} UNION ALL {arm()}"
+            )
+        return text, tuple(zip(names, families, strict=True))
+
+    def plain_select(
+        self, families: Sequence[str], outer: Scope, depth: int, names: Sequence[str] = ()
+    ) -> str:
+        """A SELECT of columns of these families."""
+        source, scope = self.source(depth)
+        items = [self.value(scope, family, self.pick(0, 0, 1)) for family in families]
+        shown = [f"{item} AS {name}" for item, name in zip(items, names, strict=True)] if names else items
+        distinct = "DISTINCT " if self.chance(0.12) else ""
+        text = f"SELECT {distinct}{', '.join(shown)} FROM {source}{self.where(scope, depth, outer)}"
+        if names and self.chance(0.1) and self.words.limit_in_arms:
+            text += f" ORDER BY {self.keys(tuple(zip(names, families, strict=True)))[0]}{self.limit()}"
+        return text
+
+    def select(self, depth: int, outer: Scope) -> tuple[str, Columns]:
+        source, scope = self.source(depth)
+        where = self.where(scope, depth, outer)
+        roll = self.random.random()
+        if roll < 0.33:
+            return self.grouped(source, scope, where, depth)
+        if roll < 0.43:
+            return self.windowed(source, scope, where)
+        items, columns = [], []
+        for _ in range(self.pick(1, 2, 2, 3, 4)):
+            sql, family = self.shown(scope, depth)
+            name = self.fresh("c")
+            items.append(f"{sql} AS {name}")
+            columns.append((name, family))
+        distinct = "DISTINCT " if self.chance(0.18) else ""
+        text = f"SELECT {distinct}{', '.join(items)} FROM {source}{where}"
+        keys, is_total = self.keys(tuple(columns))
+        if depth < 3 and is_total and self.chance(0.15):
+            text += f" ORDER BY {keys}{self.limit()}"
+        return text, tuple(columns)
+
+    def grouped(self, source: str, scope: Scope, where: str, depth: int) -> tuple[str, Columns]:
+        groups: dict[str, str] = {}
+        for _ in range(self.pick(0, 1, 1, 1, 2, 2, 3)):
+            column = self.column(scope)
+            if column is not None:
+                is_made = column.family == INT and self.chance(0.12)
+                groups[f"({column.sql} % 3)" if is_made else column.sql] = column.family
+        items = [(sql, family) for sql, family in groups.items() if self.chance(0.85)]
+        items += [self.aggregate(scope) for _ in range(self.pick(1, 1, 2, 3))]
+        named = [(sql, self.fresh("c"), family) for sql, family in items]
+        text = f"SELECT {', '.join(f'{sql} AS {name}' for sql, name, _ in named)} FROM {source}{where}"
+        if groups:
+            text += f" GROUP BY {self.grouping(list(groups))}"
+        if self.chance(0.25):
+            text += f" HAVING {self.having(scope, depth)}"
+        return text, tuple((name, family) for _, name, family in named)
+
+    def grouping(self, groups: list[str]) -> str:
+        every, roll = ", ".join(groups), self.random.random()
+        if not self.words.grouping_sets or roll > 0.2:
+            return every
+        if roll < 0.08:
+            return f"ROLLUP ({every})"
+        if roll < 0.13:
+            return f"CUBE ({every})"
+        return f"GROUPING SETS (({every}), ({groups[0]}), ())"
+
+    def having(self, scope: Scope, depth: int) -> str:
+        column = self.column(scope, INT, TEXT, DATE, NUM)
+        choices = [f"count(*) {self.pick('>', '>=', '=', '<')} {self.pick(1, 2, 3)}"]
+        if column is not None:
+            x, family = column.sql, column.family
+            choices += [
+                f"{self.pick('min', 'max')}({x}) {self.pick('>', '<=', '=')} {self.literal(family)}",
+                f"count(DISTINCT {x}) > 1",
+                f"max({x}) IS NULL",
+            ]
+            if depth > 1:
+                choices.append(f"max({x}) {self.pick('>', '<=', '=')} {self.scalar(family, (), 1)}")
+                choices.append(f"min({x}) IN ({self.listed((family,), (), 1)})")
+        return self.random.choice(choices)
+
+    def windowed(self, source: str, scope: Scope, where: str) -> tuple[str, Columns]:
+        """Rows that tie are alike in what is shown, so that any order of them gives the same."""
+        part, order = self.column(scope), self.column(scope, INT, TEXT, DATE, NUM)
+        if part is None or order is None:
+            return f"SELECT count(*) AS c0 FROM {source}{where}", (("c0", INT),)
+        p, o, pick = part.sql, order.sql, self.pick
+        by = f"ORDER BY {o}{pick('', ' DESC')}"
+        over = pick(f"PARTITION BY {p}", f"PARTITION BY {p} {by}", f"PARTITION BY {p} {by}", by)
+        number = self.column(scope, INT)
+        n = number.sql if number is not None else "1"
+        calls = [("count(*)", INT), (f"count({p})", INT), (f"max({o})", order.family)]
+        calls.append((f"sum({n})", INT if self.words.name in ("duckdb", "sqlite") else NUM))
+        names = [self.fresh("c") for _ in range(3)]
+        items = [(p, part.family), (o, order.family)]
+        if "ORDER" in over:
+            ranks = [("rank()", INT), ("dense_rank()", INT)]
+            if "PARTITION" in over or p == o:
+                ranks += [
+                    ("row_number()", INT),
+                    (f"lag({o})", order.family),
+                    (f"first_value({o})", order.family),
+                ]
+            elif self.chance(0.5):
+                items = [(o, order.family)]
+                ranks += [("row_number()", INT), (f"lead({o})", order.family), ("ntile(2)", INT)]
+            calls = self.random.choice((calls, ranks, ranks))
+        call, family = self.random.choice(calls)
+        items.append((f"{call} OVER ({over})", family))
+        shown = ", ".join(f"{sql} AS {name}" for (sql, _), name in zip(items, names, strict=False))
+        text = f"SELECT {shown} FROM {source}{where}"
+        if self.words.qualify and self.chance(0.3):
+            text += f" QUALIFY {call} OVER ({over}) {pick('> 1', '= 1', '<= 2')}" if family == INT else ""
+        return text, tuple((name, f) for (_, f), name in zip(items, names, strict=False))
+
+    def recursive(self) -> tuple[str, str, Columns]:
+        name, table = self.fresh("w"), self.random.choice(list(self.tables))
+        columns = [column for column, family in self.tables[table] if family == INT] or ["NULL"]
+        x, y = self.random.choice(columns), self.random.choice(columns)
+        start = f"SELECT {self.words.as_big.format(x)} AS k, 1 AS n FROM {table}"
+        cast = self.words.as_big.format("e." + y if y != "NULL" else y)
+        step = (
+            f"SELECT {cast}, {name}.n + 1 FROM {name} JOIN {table} e ON e.{x} = {name}.k WHERE {name}.n < 3"
+        )
+        if x == "NULL":
+            step = f"SELECT {cast}, n + 1 FROM {name} WHERE n < 3"
+        return f"{name}(k, n) AS ({start} UNION {step})", name, (("k", INT), ("n", INT))
+
+    # -- FROM
+
+    def source(self, depth: int) -> tuple[str, list[Col]]:
+        text, scope = self.item(depth)
+        is_using = False
+        for _ in range(self.pick(0, 0, 1, 1, 1, 2, 2, 3) if depth > 1 else self.pick(0, 0, 0, 1)):
+            if is_using:
+                break
+            if depth > 1 and self.words.lateral and self.chance(0.06):
+                text, scope = self.with_lateral(text, scope)
+                continue
+            other, more = self.item(depth)
+            kind = self.kind()
+            if kind in ("CROSS JOIN", ","):
+                text, scope = f"{text} {kind} {other}", [*scope, *more]
+                continue
+            shared = [c.name for c in scope if any(c.name == m.name and c.family == m.family for m in more)]
+            single = [
+                n for n in shared if sum(c.name == n for c in scope) == 1 == sum(m.name == n for m in more)
+            ]
+            if single and "SEMI" not in kind and "ANTI" not in kind and self.chance(0.12):
+                name = self.random.choice(single)
+                text, is_using = f"{text} {kind} {other} USING ({name})", True
+                merged = Col(name, next(c.family for c in scope if c.name == name), name)
+                scope = [merged, *(c for c in (*scope, *more) if c.name != name)]
+                continue
+            text += f" {kind} {other} ON {self.on(scope, more, depth)}"
+            if kind not in ("SEMI JOIN", "ANTI JOIN"):
+                scope = [*scope, *more]
+        return text, scope
+
+    def kind(self) -> str:
+        if self.chance(0.07):
+            return self.pick("CROSS JOIN", "CROSS JOIN", ",")
+        if self.words.semi_join and self.chance(0.1):
+            return self.pick("SEMI JOIN", "ANTI JOIN")
+        return self.pick(
+            "JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN",
+            "FULL JOIN" if self.words.full_join else "LEFT JOIN",
+        )  # fmt: skip
+
+    def with_lateral(self, text: str, scope: list[Col]) -> tuple[str, list[Col]]:
+        alias = self.fresh("q")
+        sql, columns = self.select(1, scope)
+        join = self.pick(f", LATERAL ({sql}) {alias}", f" LEFT JOIN LATERAL ({sql}) {alias} ON TRUE")
+        return text + join, [*scope, *self.aliased(alias, columns)]
+
+    def item(self, depth: int) -> tuple[str, list[Col]]:
+        alias, roll = self.fresh("q"), self.random.random()
+        if depth > 1 and roll < 0.2:
+            sql, columns = self.query(depth - 1, ())
+            return f"({sql}) {alias}", self.aliased(alias, columns)
+        if self.ctes and roll < 0.42:
+            name, columns = self.random.choice(self.ctes)
+            return f"{name} {alias}", self.aliased(alias, columns)
+        if roll > 0.97 and self.words.lateral:
+            rows = ", ".join(
+                f"({self.literal(INT)}, {self.pick('NULL', self.literal(TEXT))})" for _ in range(3)
+            )
+            return f"(VALUES {rows}) {alias}(k, s)", self.aliased(alias, (("k", INT), ("s", TEXT)))
+        name = self.random.choice(list(self.tables))
+        return f"{name} {alias}", self.aliased(alias, self.tables[name])
+
+    @staticmethod
+    def aliased(alias: str, columns: Columns) -> list[Col]:
+        return [Col(f"{alias}.{name}", family, name) for name, family in columns]
+
+    def on(self, left: Scope, right: Scope, depth: int) -> str:
+        text = self.linked(left, right)
+        if text is None:
+            return self.pick("1 = 1", self.plain([*left, *right]))
+        if self.chance(0.2):
+            more = self.linked(left, right)
+            text += f" {self.pick('AND', 'AND', 'OR')} {more}"
+        if self.chance(0.15):
+            text = f"({text}) AND {self.predicate([*left, *right], min(depth - 1, 1))}"
+        elif depth > 2 and self.chance(0.04):
+            text = f"({text}) AND {self.with_subquery([*left, *right], 1)}"
+        return text
+
+    def linked(self, left: Scope, right: Scope) -> str | None:
+        """A comparison of a column of each side: of two keys, or of a child and its parent, more often."""
+        pairs = [(x, y) for x in left for y in right if x.family == y.family and x.family not in (OUT, BOOL)]
+        if not pairs:
+            return None
+        weights = [6 if x.name == y.name == "k" else 3 if x.name == y.name else 1 for x, y in pairs]
+        weights = [
+            w + 3 * ({x.name, y.name} in ({"n", "id"}, {"c", "id"}))
+            for w, (x, y) in zip(weights, pairs, strict=True)
+        ]
+        x, y = self.random.choices(pairs, weights)[0]
+        operator = self.pick(*["{} = {}"] * 10, "{} < {}", "{} >= {}", self.words.same)
+        return operator.format(x.sql, y.sql)
+
+    def where(self, scope: Scope, depth: int, outer: Scope) -> str:
+        parts = []
+        if outer and (link := self.linked(scope, outer)) is not None and self.chance(0.9):
+            parts.append(link)
+        if self.chance(0.36):
+            parts.append(self.predicate(scope, depth))
+        if self.chance(0.1):
+            parts.append(self.predicate([*scope, *outer], 0))
+        return f" WHERE {' AND '.join(parts)}" if parts else ""
+
+    # -- subqueries of expressions
+
+    def scalar(self, family: str, outer: Scope, depth: int) -> str:
+        """One row: an aggregate without groups."""
+        source, scope = self.source(1)
+        where = self.where(scope, depth, outer if self.chance(0.6) else ())
+        column = self.column(scope, family)
+        call = self.pick("min", "max")
+        item = f"{call}({column.sql})" if column is not None else f"{call}({self.literal(family)})"
+        if family == INT and self.chance(0.4):
+            item = self.pick("count(*)", f"count({item.partition('(')[2][:-1]})")
+        return f"(SELECT {item} FROM {source}{where})"
+
+    def listed(self, families: Sequence[str], outer: Scope, depth: int) -> str:
+        if self.chance(0.12):
+            source, scope = self.source(1)
+            columns = [self.column(scope, family) for family in families]
+            if all(columns):
+                keys = ", ".join(c.sql for c in columns if c is not None)
+                where = self.where(scope, depth, outer)
+                return f"SELECT {keys} FROM {source}{where} GROUP BY {keys} HAVING count(*) > 1"
+        return self.plain_select(families, outer, depth)
+
+    def exists(self, outer: Scope, depth: int) -> str:
+        source, scope = self.source(self.pick(1, 1, 2))
+        return f"SELECT {self.pick('1', '*')} FROM {source}{self.where(scope, depth, outer)}"
