@@ -85,6 +85,12 @@ def update_lock(path: str | os.PathLike[str], change: Callable[[Catalog], Catalo
         save_lock(change(load(path)), path)
 
 
+def may_save_lock(path: str | os.PathLike[str]) -> bool:
+    """Whether the lock file of a catalog's file may be written here."""
+    lock = lock_path(path)
+    return os.access(lock.parent, os.W_OK) and (not lock.exists() or os.access(lock, os.W_OK))
+
+
 @contextmanager
 def _turn(file: Path) -> Iterator[None]:
     """Where the system has such locks, the folder's: no file is made for it, and it ends with the process."""

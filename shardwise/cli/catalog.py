@@ -1,4 +1,4 @@
-"""`shardwise catalog check | import | infer | format`."""
+"""`shardwise catalog analyze | check | import | infer | format`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from shardwise.inspection.layouts import translate
 from shardwise.plan.wrap import count_text
 from shardwise.session import Cluster
 from shardwise.session import open as open_cluster
+from shardwise.session.analyzing import Analyzed
 
 app = typer.Typer(
     help="Read a catalog off its sources, check it against them, or print it.",
@@ -98,6 +99,47 @@ def read_off(cluster: Cluster, tables: list[str], errors: Console) -> tuple[Impo
             on_table=lambda t: status.update(f"reading {t}"),
         )
     return imported, cluster.declared.with_(*imported.tables)
+
+
+@app.command("analyze")
+def analyze_(
+    tables: Only = None,
+    catalog: CatalogPath = DEFAULT_CATALOG,
+    from_sources: Annotated[
+        bool, typer.Option("--from-sources", help="Take what the sources know without reading rows.")
+    ] = False,
+    without_values: Annotated[
+        bool, typer.Option("--without-values", help="Keep no value of a row: no bounds, no common values.")
+    ] = False,
+) -> None:
+    """Collect statistics of tables into the lock file: the planner's estimates rest on them."""
+    path = existing(catalog)
+    errors = consoles.stderr()
+    with failing(), open_cluster(path) as cluster:
+        with errors.status("reading") as status:
+            done = cluster.analyze(
+                *(tables or ()),
+                from_sources=from_sources,
+                values=not without_values,
+                on_table=lambda t: status.update(f"reading {t}"),
+            )
+        for each in done:
+            consoles.stdout().print(Text(_analyzed_text(each)), soft_wrap=True)
+    kept = {each.kept_in for each in done}
+    for place in kept:
+        errors.print(Text(f"into {place}" if place else f"{lock_path(path)} cannot be written: not kept"))
+    if None in kept:
+        raise typer.Exit(Exit.FAILED)
+
+
+def _analyzed_text(done: Analyzed) -> str:
+    statistics = done.statistics
+    known = count_text(len(statistics.columns), "column")
+    text = f"{statistics.full_name}: {count_text(statistics.rows, 'row')}, {known} ({done.looked_at})"
+    if done.left_out:
+        left_out = (f"{name} ({kind})" for name, kind in done.left_out.items())
+        text += f"; without the values of {', '.join(left_out)}"
+    return text
 
 
 @app.command("check")

@@ -89,7 +89,7 @@ class LocalRows:
         return self._rows[start : self._next]
 
     def arrow_reader(self, batch_rows: int) -> pa.RecordBatchReader:
-        types = {"BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
+        types = {"BIGINT": pa.int64(), "BOOLEAN": pa.bool_(), "DOUBLE": pa.float64()}
         schema = pa.schema([(name, types.get(code, pa.string())) for name, code in self.columns])
         rows = self.fetchmany(len(self._rows))
         arrays = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]

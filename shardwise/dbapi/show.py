@@ -200,6 +200,46 @@ def _cache(connection: Connection) -> Iterator[Row]:
     yield from connection.cluster.plan_cache.figures()._asdict().items()
 
 
+def _statistics(connection: Connection) -> Iterator[Row]:
+    check_may_see_statistics(connection)
+    catalog = connection.cluster.catalog
+    for table in catalog.tables():
+        known = catalog.statistics_of(table) if isinstance(table, Table) else None
+        if known is not None:
+            yield table.full_name, known.rows, known.source, known.read_at, len(known.columns)
+
+
+def check_may_see_statistics(connection: Connection) -> None:
+    """They tell of all rows, and hold some of their values."""
+    if connection.scope.is_pinned:
+        raise NotSupportedError(
+            "statistics are not shown on a pinned connection: they tell of rows out of its scope",
+            hint="Ask on a connection that is not pinned",
+            reason=Reason.SCOPE,
+        )
+
+
+STATISTICS: Final = (
+    ("column", _TEXT),
+    ("distinct", "BIGINT"),
+    ("nulls", "DOUBLE"),
+    ("width", "DOUBLE"),
+    ("bounds", _TEXT),
+    ("common", _TEXT),
+)
+
+
+def statistics_of(connection: Connection, full_name: TableName) -> Iterator[Row]:
+    """SHOW STATISTICS FOR a table: a row for each column that something is known of."""
+    check_may_see_statistics(connection)
+    _, relation = found(connection, full_name)
+    known = connection.cluster.catalog.statistics_of(relation) if isinstance(relation, Table) else None
+    for name, each in known.columns.items() if known is not None else ():
+        common = ", ".join(f"{value} {share:.2%}" for value, share in each.common)
+        distinct = None if each.distinct is None else round(each.distinct)
+        yield name, distinct, each.nulls, each.width, ", ".join(each.bounds) or None, common or None
+
+
 def _cached_statements(connection: Connection) -> Iterator[Row]:
     if connection.scope.is_pinned:
         return  # they are those of all connections, and their texts name values of others' keys
@@ -224,6 +264,16 @@ LISTS: Final[Mapping[str, tuple[Columns, Callable[[Connection], Iterator[Row]]]]
     "shardings": (
         (("sharding", _TEXT), ("using", _TEXT), ("slots", "BIGINT"), ("shards", "BIGINT"), ("tables", _TEXT)),
         _shardings,
+    ),
+    "statistics": (
+        (
+            ("table", _TEXT),
+            ("rows", "BIGINT"),
+            ("source", _TEXT),
+            ("read_at", _TEXT),
+            ("columns", "BIGINT"),
+        ),
+        _statistics,
     ),
     "cache": ((("figure", _TEXT), ("value", "BIGINT")), _cache),
     "cache statements": (

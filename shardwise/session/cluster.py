@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.catalog import Catalog, load
-from shardwise.catalog.files import update_lock
+from shardwise.catalog.files import lock_path, may_save_lock, update_lock
 from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.model import Table, View
 from shardwise.errors import (
@@ -25,6 +25,7 @@ from shardwise.errors import (
     InterfaceError,
     InternalError,
     NotSupportedError,
+    OperationalError,
     Reason,
     ShardUnavailable,
     SQLSyntaxError,
@@ -55,6 +56,7 @@ from shardwise.planner import (
 )
 from shardwise.planner.bind.information import INFORMATION
 from shardwise.session import information
+from shardwise.session.analyzing import Analyzed, AnalyzeOptions, Analyzing, tables_named
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
 from shardwise.session.engines import engine_of
@@ -398,20 +400,60 @@ class Cluster:
             self._learned = None
             raise
 
-    def keep(self, change: Callable[[Catalog], Catalog]) -> None:
+    def analyze(
+        self,
+        *tables: str | Table,
+        from_sources: bool = False,
+        values: bool = True,
+        options: Options | None = None,
+        guard: Guard | None = None,
+        on_table: Callable[[str], None] = lambda _: None,
+    ) -> list[Analyzed]:
+        """Collects statistics of tables ("schema.name"; default: all), and keeps each table's as it is done.
+
+        `from_sources` takes what the sources know without reading rows; without `values` no value of a row is
+        kept. They go to the lock file, if the catalog came from a file and there may be written; statements
+        that begin from now on are planned by them. `on_table` is told of each table before it is read.
+        """
+        self._check_open()
+        options = options or self.options
+        own = guard or Guard(options)
+        wanted = AnalyzeOptions(from_sources=from_sources, values=values)
+        try:
+            catalog = self.catalog
+            analyzing = Analyzing(catalog, self._pool, self._limits, self.members, options, own)
+            found = []
+            for table in tables_named(catalog, tables):
+                on_table(table.full_name)
+                analyzed = analyzing.analyze(table, wanted)
+                kept = self.keep(lambda c, a=analyzed: c.with_(a.statistics), needs_file=False)  # type: ignore[misc]
+                found.append(analyzed._replace(kept_in=None if kept is None else str(kept)))
+        finally:
+            if guard is None:
+                own.done()
+        return found
+
+    def keep(self, change: Callable[[Catalog], Catalog], *, needs_file: bool = True) -> Path | None:
         """Changes what is known of the catalog: states of indexes, statistics. Tables stay as they are.
 
         It is written to the lock file, if the catalog came from a file, and seen by the statements that
-        begin from now on. `change` is called for each catalog that is to be changed so.
+        begin from now on. `change` is called for each catalog that is to be changed so. What does not
+        need the file is kept in this process where it may not be written. Gives the file.
         """
         self._check_open()
+        kept: Path | None = None
         with self._lock:
-            if self.file is not None:
-                update_lock(self.file, change)
+            if self.file is not None and (needs_file or may_save_lock(self.file)):
+                kept = lock_path(self.file)
+                try:
+                    update_lock(self.file, change)
+                except OSError as error:
+                    raise OperationalError(f'cannot write "{kept}": {error.strerror}') from error
             self.declared = change(self.declared)
             self._learned = change(self._learned) if self._learned is not None else None
             self._known = self._learned if self._known is not None else None
             self.plan_cache.clear()
+        return kept
 
     def describer(self, time_zone: str | None = None) -> AnyDescriber:
         """What tells names and types of columns."""

@@ -69,6 +69,19 @@ class OpenedSource:
         found = self.tables().get(table.casefold())
         return tuple((column.name, column.type) for column in found.columns) if found else ()
 
+    def physical_columns(self, table: str) -> Columns:
+        """Names and types of a physical table's columns; none if it is not there. `table` is SQL text."""
+        try:
+            return self._connection.columns(table)
+        except Error:
+            raise
+        except Exception as error:
+            raise self._lease.translate(error) from error
+
+    def interrupt(self) -> None:
+        """Stops what runs, from any thread."""
+        self._connection.interrupt()
+
     def close(self) -> None:
         """Gives the connection back."""
         self._connection.close()

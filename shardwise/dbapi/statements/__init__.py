@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from shardwise.dbapi.statements import describe, explain, local, refused, scope, show, use
+from shardwise.dbapi.statements import analyze, describe, explain, local, refused, scope, show, use
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement
 from shardwise.dbapi.statements.describe import Describe
 from shardwise.dbapi.statements.explain import Explain
@@ -26,6 +26,7 @@ from shardwise.errors import SQLSyntaxError
 Reader = Callable[[str, int], Statement]
 
 READERS: Final[Mapping[str, Reader]] = {
+    "analyze": analyze.read,
     "explain": explain.read,
     "reset scope": scope.read_reset,
     "set scope": scope.read_set,

@@ -8,7 +8,7 @@ from shardwise.dbapi.statements.text import Word, position_of
 from shardwise.errors import NotSupportedError
 
 _WRITES: Final = {"insert", "update", "delete", "merge", "truncate", "upsert", "replace"}
-_DEFINES: Final = {"create", "alter", "drop", "attach", "detach", "comment", "analyze", "vacuum"}
+_DEFINES: Final = {"create", "alter", "drop", "attach", "detach", "comment", "vacuum"}
 _TRANSACTIONS: Final = {"begin", "start", "commit", "rollback", "abort", "end", "savepoint", "release"}
 _SETTINGS: Final = {"set", "reset", "pragma", "install", "load", "call", "use", "checkpoint", "force"}
 _COPIES: Final = {"copy", "export", "import"}

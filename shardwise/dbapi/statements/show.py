@@ -3,6 +3,7 @@
     SHOW TABLES | VIEWS | SCHEMAS | SOURCES | SHARDS | SHARDINGS [LIKE 'pattern' | WHERE condition]
     SHOW CACHE | CACHE STATEMENTS [LIKE 'pattern' | WHERE condition]
     SHOW COLUMNS FROM table [LIKE 'pattern' | WHERE condition]        also DESCRIBE table
+    SHOW STATISTICS [FOR table] [LIKE 'pattern' | WHERE condition]
     SHOW CREATE TABLE | VIEW name
     SHOW ROUTE FOR table KEY (value, …)
 
@@ -17,7 +18,16 @@ from typing import TYPE_CHECKING, Final
 from sqlglot import Token, TokenType, exp
 
 from shardwise.catalog.model import Table
-from shardwise.dbapi.show import CREATED, LISTS, columns_of, created, found, route_of
+from shardwise.dbapi.show import (
+    CREATED,
+    LISTS,
+    STATISTICS,
+    columns_of,
+    created,
+    found,
+    route_of,
+    statistics_of,
+)
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement, rows_of
 from shardwise.dbapi.statements.query import described
 from shardwise.dbapi.statements.text import last_position, position, position_of, tokens_after
@@ -31,7 +41,8 @@ if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection
 
 SHOW_FORMS: Final = (
-    f"{', '.join(kind.upper() for kind in LISTS)}, COLUMNS FROM t, CREATE TABLE t, ROUTE FOR t KEY (…)"
+    f"{', '.join(kind.upper() for kind in LISTS)}, COLUMNS FROM t, STATISTICS FOR t, CREATE TABLE t, "
+    "ROUTE FOR t KEY (…)"
 )
 _SHOWN: Final = "shown"
 
@@ -74,6 +85,8 @@ class Show:
         return Answer(result, (None,) * len(result.columns))
 
     def _all(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
+        if self.kind == "statistics" and self.table is not None:
+            return rows_of(STATISTICS, statistics_of(connection, self.table))
         if self.table is None:
             columns, rows = LISTS[self.kind]
             return rows_of(columns, rows(connection))
@@ -101,6 +114,10 @@ def read(sql: str, end: int) -> Statement:
             table, rest = _name(sql, tokens[2:], name)
             if not rest:
                 return Show(kind="columns", table=table, like=like, where=where)
+        case ["statistics", "for", *name]:
+            table, rest = _name(sql, tokens[2:], name)
+            if not rest:
+                return Show(kind="statistics", table=table, like=like, where=where)
         case ["create", "table" | "view", *name]:
             table, rest = _name(sql, tokens[2:], name)
             if not rest and like is None and where is None:

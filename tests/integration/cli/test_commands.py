@@ -239,6 +239,46 @@ class TestCatalog:
         assert "   2 | URRL 'x'\n     | ^^^^\n" in ran.err
 
 
+class TestAnalyze:
+    def test_statistics_go_into_the_lock_file(self, imported: Path) -> None:
+        run("catalog", "import")
+        ran = run("catalog", "analyze")
+        assert ran.code == 0
+        assert ran.text == "customers: 300 rows, 3 columns (all rows)\ncities: 2 rows, 1 column (all rows)\n"
+        assert ran.err.strip().endswith("cluster.lock.sql")
+        lock = (imported / "cluster.lock.sql").read_text()
+        assert "LOCK TABLE customers" in lock
+        assert "STATISTICS customers ROWS 300 FROM SCAN" in lock
+        assert "'City 1'" in lock
+        run("catalog", "import")
+        assert "STATISTICS customers ROWS 300 FROM SCAN" in (imported / "cluster.lock.sql").read_text()
+        assert "300" in run("query", "-f", "csv", "SHOW STATISTICS FOR customers LIKE 'id'").text
+
+    def test_one_table_from_sources_without_values(self, imported: Path) -> None:
+        ran = run("catalog", "analyze", "customers", "--from-sources", "--without-values")
+        assert (ran.code, ran.text) == (0, "customers: 300 rows, 1 column (no rows: 2 partitions asked)\n")
+        assert run("catalog", "analyze", "customers", "--without-values").code == 0
+        lock = (imported / "cluster.lock.sql").read_text()
+        assert "DISTINCT 300" in lock
+        assert "BOUNDS" not in lock
+        assert "COMMON" not in lock
+
+    def test_what_is_wrong(self, imported: Path) -> None:
+        ran = run("catalog", "analyze", "customer")
+        assert ran.code == 1
+        assert 'Did you mean "customers"?' in ran.err
+        (imported / "s1.duckdb").unlink()
+        assert run("catalog", "analyze").code == 3
+        assert not (imported / "cluster.lock.sql").exists()
+
+    @pytest.mark.usefixtures("imported")
+    def test_where_nothing_can_be_written(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("shardwise.session.cluster.may_save_lock", lambda _: False)
+        ran = run("catalog", "analyze", "cities")
+        assert (ran.code, ran.text) == (1, "cities: 2 rows, 1 column (all rows)\n")
+        assert "cannot be written: not kept" in ran.err
+
+
 @pytest.mark.usefixtures("folder")
 class TestUsage:
     def test_version(self) -> None:

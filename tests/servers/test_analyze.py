@@ -1,0 +1,270 @@
+"""ANALYZE on live servers, in their own dialect and in DuckDB's, compared with exact counts of all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shardwise.catalog.language import parse
+from shardwise.catalog.model import TableStatistics
+from shardwise.errors import OperationalError
+from shardwise.inspection.analyzing import collecting
+from shardwise.session import Cluster
+from shardwise.session import open as open_cluster
+from tests.servers import mariadb, postgres
+
+ROWS = 6_000
+SHARDS = 3
+MYSQL = """CREATE TABLE `Mixed Case` (id BIGINT UNSIGNED PRIMARY KEY, `Word` VARCHAR(30), price DECIMAL(20,4),
+    day DATE, seen DATETIME(3), stamp TIMESTAMP NULL, flag TINYINT(1), kind ENUM('b','a','c'),
+    measure DOUBLE, doc JSON, raw BLOB, void INT, friend INT, made YEAR, span TIME,
+    KEY words (`Word`), KEY friends (friend))"""
+POSTGRES = """CREATE TABLE "Mixed Case" (id BIGINT PRIMARY KEY, "Word" VARCHAR(30), price NUMERIC(20,4),
+    day DATE, seen TIMESTAMP(3), stamp TIMESTAMPTZ, flag BOOLEAN, kind mood, measure DOUBLE PRECISION,
+    doc JSONB, raw BYTEA, void INT, friend INT, made SMALLINT, span TIME)"""
+COLUMNS = [
+    "id",
+    "Word",
+    "price",
+    "day",
+    "seen",
+    "stamp",
+    "flag",
+    "kind",
+    "measure",
+    "void",
+    "friend",
+    "made",
+    "span",
+]
+
+
+def mysql_rows(shard: int) -> str:
+    return f"""INSERT INTO `Mixed Case` SELECT seq + IF(seq > 5990, 18446744073709545600, 0),
+        ELT(1 + seq % 4, 'Ann', 'ann', 'ANN', CONCAT('w', seq % 300)), (seq % 500) / 4,
+        IF(seq % 100 = 0, '0000-00-00', DATE '2024-01-01' + INTERVAL (seq % 365) DAY),
+        TIMESTAMP '2024-01-01 00:00:00' + INTERVAL seq MINUTE,
+        TIMESTAMP '2024-01-01 00:00:00' + INTERVAL seq % 50 HOUR,
+        seq % 2, 1 + seq % 3, seq / 7, '{{}}', 'x', NULL, IF(seq % 5, seq % 317, NULL), 2000 + seq % 20,
+        SEC_TO_TIME(seq % 40) FROM seq_{shard}_to_{ROWS - 1}_step_{SHARDS}"""
+
+
+def postgres_rows(shard: int) -> str:
+    return f"""INSERT INTO "Mixed Case" SELECT i, CASE i % 4 WHEN 3 THEN 'w' || i % 300 ELSE 'Ann' END,
+        (i % 500) / 4.0,
+        DATE '2024-01-01' + i % 365, TIMESTAMP '2024-01-01 00:00:00' + i * INTERVAL '1 minute',
+        TIMESTAMPTZ '2024-01-01 00:00:00Z' + i % 50 * INTERVAL '1 hour', i % 2 = 0,
+        (ARRAY['b', 'a', 'c'])[1 + i % 3]::mood, i / 7.0, '{{}}', 'x', NULL,
+        CASE WHEN i % 5 > 0 THEN i % 317 END, 2000 + i % 20, TIME '00:00' + i % 40 * INTERVAL '1 second'
+        FROM generate_series({shard}, {ROWS - 1}, {SHARDS}) i"""
+
+
+class World:
+    """The table on three databases by its id, and all of it on a fourth."""
+
+    def __init__(self, product: str) -> None:
+        self.is_mysql = product == "mysql"
+        self.server: Any = mariadb() if self.is_mysql else postgres()
+        quoted = "`Mixed Case`" if self.is_mysql else '"Mixed Case"'
+        self.databases = []
+        for shard in range(SHARDS):
+            if self.is_mysql:
+                statements = ["SET sql_mode = ''", MYSQL, mysql_rows(shard), f"ANALYZE TABLE {quoted}"]
+            else:
+                mood = "CREATE TYPE mood AS ENUM ('b', 'a', 'c')"
+                statements = [mood, POSTGRES, postgres_rows(shard), f"ANALYZE {quoted}"]
+            self.databases.append(self.server.database(*statements))
+
+    def open(self, dialect: str) -> Cluster:
+        sources = "".join(
+            f"CREATE SOURCE s{n} URL '{self.server.url(name)}';" for n, name in enumerate(self.databases)
+        )
+        return open_cluster(
+            parse(
+                f"CREATE CATALOG c DIALECT {dialect}; {sources}"
+                f"CREATE SHARDING by_id USING MOD {SHARDS} (s0 = 0, s1 = 1, s2 = 2);"
+                'ATTACH TABLE "Mixed Case" SHARD BY by_id (id);'
+            ),
+            secrets=dict.fromkeys((f"s{n}" for n in range(SHARDS)), self.server.password),
+        )
+
+    def exact(self, column: str) -> tuple[int, int, set[str]]:
+        """Distinct values and NULLs of the union of rows; the distinct values as text."""
+        values: set[str] = set()
+        nulls = 0
+        for name in self.databases:
+            if self.is_mysql:
+                fold = f"LOWER(`{column}`)" if column == "Word" else f"`{column}`"
+                sql = f"SELECT CAST({fold} AS CHAR), COUNT(*) FROM `Mixed Case` GROUP BY 1"
+            else:
+                sql = f'SELECT "{column}"::text, count(*) FROM "Mixed Case" GROUP BY 1'
+            for text, count in self.server.run(sql, database=name):
+                if text is None:
+                    nulls += count
+                else:
+                    values.add(text)
+        return len(values), nulls, values
+
+
+@pytest.fixture(scope="module", params=["mysql", "postgres"])
+def world(request: pytest.FixtureRequest) -> World:
+    return World(request.param)
+
+
+def dialects(world: World) -> tuple[str, str]:
+    return ("mysql" if world.is_mysql else "postgres"), "duckdb"
+
+
+def check(world: World, statistics: TableStatistics, within: float, nulls_within: float = 1e-4) -> None:
+    assert statistics.rows == ROWS
+    for column in COLUMNS:
+        distinct, nulls, _ = world.exact(column)
+        known = statistics.columns[column]
+        assert known.distinct == pytest.approx(distinct, rel=within, abs=1 if within else 0), column
+        assert known.nulls == pytest.approx(nulls / ROWS, abs=nulls_within), column
+        if column != "void":
+            assert (known.width or 0) > 0, column
+    word = dict(statistics.columns["Word"].common)
+    assert max(word.values()) == pytest.approx(0.75, abs=0.03)
+    assert sorted(text for text, _ in statistics.columns["kind"].common) == ["a", "b", "c"]
+    for column in ("raw",) if world.is_mysql else ("doc", "raw"):
+        assert statistics.columns[column].distinct is None
+        assert statistics.columns[column].common == statistics.columns[column].bounds == ()
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_read_whole(world: World, number: int) -> None:
+    dialect = dialects(world)[number]
+    with world.open(dialect) as cluster:
+        (done,) = cluster.analyze()
+    assert set(done.left_out) == ({"raw"} if world.is_mysql else {"doc", "raw"})  # MariaDB's JSON is a text
+    statistics = done.statistics
+    if world.is_mysql and dialect == "duckdb":  # whose texts are compared by their bytes
+        assert statistics.columns["word"].distinct == world.exact("Word")[0] + 2
+    else:
+        check(world, statistics, 0)
+    ends = {name: (c.bounds[0], c.bounds[-1]) for name, c in statistics.columns.items() if c.bounds}
+    assert ends["seen"] == ("2024-01-01 00:00:00", "2024-01-05 03:59:00")
+    assert ends["stamp"] == ("2024-01-01 00:00:00", "2024-01-03 01:00:00")
+    assert ends["price"] == ("0", "124.75")
+    if world.is_mysql:
+        assert ends["id"] == ("0", "18446744073709551599")
+        assert ends["day"] == ("2024-01-01", "2024-12-30")  # zero dates have no place in it
+        assert statistics.columns["flag"].width == 1
+    else:
+        assert ends["id"] == ("0", "5999")
+        assert ends["day"] == ("2024-01-01", "2024-12-30")
+        assert sorted(statistics.columns["flag"].common) == [("false", 0.5), ("true", 0.5)]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_by_a_scan_and_a_sample(world: World, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "SAMPLE_ROWS", 3_000)
+    dialect = dialects(world)[number]
+    with world.open(dialect) as cluster:
+        (done,) = cluster.analyze()
+    assert done.statistics.source == "scan"
+    if not (world.is_mysql and dialect == "duckdb"):
+        check(world, done.statistics, 0.25)
+    assert done.statistics.columns["id"].distinct == ROWS
+    assert done.statistics.columns["seen"].bounds[0] == "2024-01-01 00:00:00"
+    assert done.statistics.columns["seen"].bounds[-1] == "2024-01-05 03:59:00"
+
+
+def test_by_a_sample_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "SAMPLE_ROWS", 3_000)
+    monkeypatch.setattr(collecting, "SCANNED_MAX", dict.fromkeys(collecting.SCANNED_MAX, 100))
+    with world.open(dialects(world)[0]) as cluster:
+        (done,) = cluster.analyze()
+    assert done.statistics.source == "sample"
+    check(world, done.statistics, 0.25, nulls_within=0.03)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_from_sources(world: World, number: int) -> None:
+    with world.open(dialects(world)[number]) as cluster:
+        (done,) = cluster.analyze(from_sources=True)
+    statistics = done.statistics
+    assert statistics.source == "sources"
+    assert statistics.rows == pytest.approx(ROWS, rel=0.1)
+    assert statistics.columns["id"].distinct == statistics.rows
+    if world.is_mysql:
+        assert 200 <= (statistics.columns["friend"].distinct or 0) <= 1000  # InnoDB's guess of 317
+        assert statistics.columns["price"].distinct is None
+        return
+    for column in ("Word", "price", "day", "seen", "flag", "kind", "friend", "made"):
+        distinct, nulls, _ = world.exact(column)
+        known = statistics.columns[column]
+        assert known.distinct == pytest.approx(distinct, rel=0.25, abs=1), column
+        assert known.nulls == pytest.approx(nulls / ROWS, abs=0.02), column
+    assert (statistics.columns["day"].bounds[0], statistics.columns["day"].bounds[-1]) == (
+        "2024-01-01",
+        "2024-12-30",
+    )
+    assert statistics.columns["price"].bounds[0] == "0"
+    assert dict(statistics.columns["Word"].common)["Ann"] == pytest.approx(0.75, abs=0.02)
+    assert statistics.columns["doc"].bounds == ()
+
+
+def alone(world: World, database: str, table: str) -> Cluster:
+    url = world.server.url(database)
+    text = f"CREATE CATALOG c DIALECT mysql; CREATE SOURCE s URL '{url}'; ATTACH TABLE {table} ON s;"
+    return open_cluster(parse(text), secrets={"s": world.server.password})
+
+
+def test_mariadbs_own_column_statistics(world: World) -> None:
+    if not world.is_mysql:
+        pytest.skip("MariaDB's alone")
+    name = world.server.database(
+        "CREATE TABLE t (id INT PRIMARY KEY, n INT, w VARCHAR(9))",
+        "INSERT INTO t SELECT seq, IF(seq % 4, seq % 20, NULL), 'abc' FROM seq_1_to_1000",
+        "ANALYZE TABLE t PERSISTENT FOR ALL",
+    )
+    with alone(world, name, "t") as cluster:
+        (done,) = cluster.analyze(from_sources=True)
+    known = done.statistics.columns["n"]
+    assert known.nulls == pytest.approx(0.25)
+    assert known.distinct == pytest.approx(15, abs=1)
+    assert known.bounds == ("1", "19")
+    assert done.statistics.columns["w"].width == pytest.approx(3, abs=4)
+    assert done.statistics.columns["w"].bounds == ()
+
+
+def test_a_view_whose_rows_no_source_knows(world: World) -> None:
+    if not world.is_mysql:
+        pytest.skip("PostgreSQL's planner has an estimate of anything")
+    name = world.server.database("CREATE VIEW v AS SELECT 1 AS x")
+    with alone(world, name, "v") as cluster:
+        with pytest.raises(OperationalError, match='does not know how many rows "v" has'):
+            cluster.analyze("v", from_sources=True)
+        (done,) = cluster.analyze("v")
+    assert done.statistics.rows == 1
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+def test_schemas_as_members(dialect: str) -> None:
+    statements = []
+    for tenant in (1, 2, 30):
+        rows = f"SELECT i::bigint AS id, ({tenant} * i)::bigint AS v FROM generate_series(0, {tenant} - 1) i"
+        statements += [
+            f"CREATE SCHEMA tenant_{tenant}",
+            f"CREATE TABLE tenant_{tenant}.orders AS {rows}",
+            f"ANALYZE tenant_{tenant}.orders",
+        ]
+    server = postgres()
+    catalog = parse(
+        f"CREATE CATALOG shop DIALECT {dialect};"
+        f"CREATE SOURCE main URL '{server.url(server.database(*statements))}';"
+        "CREATE SHARDING by_schema USING DIRECTORY AS tenant ON main;"
+        "ATTACH TABLE erp.orders (id BIGINT, v BIGINT) SHARD BY by_schema (tenant BIGINT VIRTUAL)"
+        " NAMED 'tenant_{tenant}.{table}';"
+    )
+    with open_cluster(catalog, secrets={"main": server.password}) as cluster:
+        for from_sources in (False, True):
+            (done,) = cluster.analyze("erp.orders", from_sources=from_sources)
+            assert done.statistics.rows == 33
+            tenant = done.statistics.columns["tenant"]
+            assert (tenant.distinct, tenant.width) == (3, 8)
+            assert (tenant.bounds[0], tenant.bounds[-1]) == ("1", "30")
+            assert dict(tenant.common)["30"] == pytest.approx(30 / 33, abs=1e-4)
