@@ -20,6 +20,7 @@ from shardwise.cli.catalog import CatalogPath, existing
 from shardwise.cli.catalog import app as catalog_app
 from shardwise.cli.console import DEFAULT_CATALOG, Exit, failing
 from shardwise.cli.demo import demo
+from shardwise.cli.indexing import app as index_app
 from shardwise.cli.output import Format
 from shardwise.cli.parameters import parameters
 from shardwise.cli.shell.command import shell
@@ -36,6 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(catalog_app, name="catalog")
+app.add_typer(index_app, name="index")
 app.command("demo")(demo)
 app.command("shell")(shell)
 

@@ -19,6 +19,7 @@ from shardwise.dbapi.statements import explain
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.options import OWN_ZONE, Options
 from shardwise.planner import EVERYTHING, Scope
+from shardwise.session.indexes import Watcher
 
 if TYPE_CHECKING:
     from shardwise.executor.guard import Guard
@@ -64,6 +65,8 @@ class Connection:
         self._is_closed = False
         self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
         self.local_tables = LocalTables()
+        self.on_index_progress: Watcher | None = None
+        """Called as a statement of this connection builds an index, after each batch."""
 
     def reading(self, sql: str, params: object) -> Reading:
         """The text as the planner reads it, of the connection's paramstyle."""

@@ -33,6 +33,7 @@ from shardwise.options import Options
 from shardwise.plan.nodes import Node, Scan
 from shardwise.plan.run import Plan
 from shardwise.planner.scopes.slots import visible_shards
+from shardwise.session.indexes import listed
 
 if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection
@@ -246,6 +247,13 @@ def _cached_statements(connection: Connection) -> Iterator[Row]:
     yield from connection.cluster.plan_cache.statements()
 
 
+def _indexes(connection: Connection) -> Iterator[Row]:
+    if _seen(connection) is not None:
+        return  # rows and states are of all tenants
+    for each in listed(connection.cluster):
+        yield tuple(each)
+
+
 LISTS: Final[Mapping[str, tuple[Columns, Callable[[Connection], Iterator[Row]]]]] = {
     "tables": (
         (("name", _TEXT), ("kind", _TEXT), ("placement", _TEXT), ("shards", "BIGINT"), ("rows", "BIGINT")),
@@ -274,6 +282,14 @@ LISTS: Final[Mapping[str, tuple[Columns, Callable[[Connection], Iterator[Row]]]]
             ("columns", "BIGINT"),
         ),
         _statistics,
+    ),
+    "indexes": (
+        (
+            *((name, _TEXT) for name in ("index", "kind", "on", "state")),
+            ("rows", "BIGINT"),
+            *((name, _TEXT) for name in ("built_at", "note")),
+        ),
+        _indexes,
     ),
     "cache": ((("figure", _TEXT), ("value", "BIGINT")), _cache),
     "cache statements": (

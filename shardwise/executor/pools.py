@@ -9,6 +9,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,6 +30,8 @@ from shardwise.executor.presence import Identity, identity_of
 from shardwise.executor.sqlite.strict import StrictTables
 
 _PLACES_MAX = 20_000
+ALONE_WAIT_S = 30.0
+"""So long a source that is to be written to is waited for at most."""
 WORKERS = "worker processes"
 """What requests to worker processes are counted under."""
 
@@ -138,7 +141,10 @@ class SourcePool:
         self._member_options = replace(options, threads=1)
         self._open_max = open_max
         self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._users: Counter[str] = Counter()
+        self._written: set[str] = set()
         self._counts: Counter[Family | None] = Counter()
         self._places: dict[str, str] = {WORKERS: WORKERS}
         self._is_closed = False
@@ -181,6 +187,34 @@ class SourcePool:
                 raise
         return source
 
+    @contextmanager
+    def alone(self, name: str, *, wait_s: float | None = None) -> Iterator[None]:
+        """Inside, the source is closed, and who wants to lease it waits: its file is being written to.
+
+        Those who have leased it are waited for, and may meanwhile lease it again: a statement that asks it
+        twice is not to wait for us while we wait for it. Raises OperationalError if that takes too long.
+        """
+        with self._changed:
+            wait_s = ALONE_WAIT_S if wait_s is None else wait_s
+            if not self._changed.wait_for(lambda: self._is_free(name), wait_s):
+                raise OperationalError(
+                    f'source "{name}" was read without a pause for {wait_s:g} s, and is to be written to',
+                    hint="Fetch the rows of open cursors that read it, or close them, and try again",
+                )
+            self._written.add(name)
+            entry = self._take_out(name) if name in self._entries else None
+        try:
+            if entry is not None:
+                _close(entry)
+            yield
+        finally:
+            with self._changed:
+                self._written.discard(name)
+                self._changed.notify_all()
+
+    def _is_free(self, name: str) -> bool:
+        return not self._users[name] and name not in self._written
+
     def location(self, name: str) -> Location:
         """Where the source is; it is not opened."""
         return self._locate(name)
@@ -213,27 +247,35 @@ class SourcePool:
             _close(entry)
 
     def _use(self, name: str) -> _Entry:
-        with self._lock:
-            if self._is_closed:
-                raise InterfaceError("the cluster is closed")
+        with self._changed:
+            self._wait_until_written(name)
             entry = self._entries.get(name)
             if entry is not None:
                 entry.users += 1
+                self._users[name] += 1
                 self._entries.move_to_end(name)
                 return entry
         location = self._locate(name)
         backend = backend_of(location.scheme, name)
-        with self._lock:
+        with self._changed:
+            self._wait_until_written(name)
             if name not in self._entries:
                 self._entries[name] = _Entry(location, backend)
                 self._counts[location.family] += 1
             entry = self._entries[name]
             entry.users += 1
+            self._users[name] += 1
             self._entries.move_to_end(name)
             gone = self._evicted(location.family)
         for each in gone:  # before it is opened itself
             _close(each)
         return entry
+
+    def _wait_until_written(self, name: str) -> None:
+        while name in self._written:
+            self._changed.wait()
+        if self._is_closed:
+            raise InterfaceError("the cluster is closed")
 
     def family_of(self, name: str) -> Family | None:
         """The open family that the source is a member of: how many requests to it may be out at once."""
@@ -255,12 +297,22 @@ class SourcePool:
         with self._lock:
             entry.users -= 1
             if self._entries.get(name) is entry and self._excess(entry.location.family) <= 0:
+                self._not_used_by(name)
                 return
             gone = self._evicted(entry.location.family)
             if entry.users == 0 and self._entries.get(name) is not entry and entry not in gone:
                 gone.append(entry)
         for each in gone:
             _close(each)
+        with self._lock:
+            self._not_used_by(name)
+
+    def _not_used_by(self, name: str) -> None:
+        """One less uses the source; what that one used alone is closed by now."""
+        self._users[name] -= 1
+        if not self._users[name]:
+            del self._users[name]
+            self._changed.notify_all()
 
     def _excess(self, family: Family | None) -> int:
         """How many are open that should not be, of a family (None: of no family)."""

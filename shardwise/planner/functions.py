@@ -166,7 +166,9 @@ def can_fail(expr: exp.Expr, type_of: TypeOf) -> bool:
 
 def _is_small(expr: exp.Expr) -> bool:
     """A whole number that is written down, of no more than nine digits."""
-    return isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit() and len(expr.name) < 10
+    return (
+        isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit() and len(expr.name) < 10
+    )
 
 
 def _comparison_can_fail(left: exp.Expr, right: exp.Expr, type_of: TypeOf) -> bool:

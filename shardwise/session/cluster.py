@@ -6,7 +6,9 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -70,6 +72,7 @@ from shardwise.session.parameters import Parameters, first_of_lists
 
 if TYPE_CHECKING:
     from shardwise.dbapi import Connection
+    from shardwise.session.indexes.states import Work
 
 _REQUESTS_MAX = 32
 _SOURCE_THREADS = 2
@@ -113,8 +116,9 @@ class Cluster:
         *,
         file: Path | None = None,
     ) -> None:
-        self.declared = catalog
+        self.declared = self.given = catalog
         self.file = file
+        self.index_work: dict[str, Work] = {}
         self._directory = directory
         self.options = _options(catalog, options)
         self._lock = threading.RLock()
@@ -454,6 +458,27 @@ class Cluster:
             self._known = self._learned if self._known is not None else None
             self.plan_cache.clear()
         return kept
+
+    @contextmanager
+    def beside(self, catalog: Catalog) -> Iterator[Cluster]:
+        """This cluster with another catalog of the same sources, whose columns are known; for the block."""
+        self._check_open()
+        other = copy(self)
+        other.declared = other._learned = other._known = catalog
+        other.file, other._lock = None, threading.RLock()
+        other._views, other._settled, other._not_learned = None, None, {}
+        other._describers, other._environments = {}, {}
+        other._planner, other._last_context, other.plan_cache = None, None, PlanCache()
+        try:
+            yield other
+        finally:
+            for describer in other._describers.values():
+                describer.close()
+
+    @property
+    def pool(self) -> SourcePool:
+        """The sources that are open."""
+        return self._pool
 
     def describer(self, time_zone: str | None = None) -> AnyDescriber:
         """What tells names and types of columns."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from shardwise.dbapi.statements import analyze, describe, explain, local, refused, scope, show, use
+from shardwise.dbapi.statements import analyze, describe, explain, index, local, refused, scope, show, use
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement
 from shardwise.dbapi.statements.describe import Describe
 from shardwise.dbapi.statements.explain import Explain
@@ -34,7 +34,14 @@ READERS: Final[Mapping[str, Reader]] = {
     "show scope": scope.read_show,
     "describe": describe.read,
     "desc": describe.read,
+    "check join": index.read_check,
+    "check lookup": index.read_check,
+    "create join": index.read_create,
+    "create lookup": index.read_create,
+    "create unique": index.read_create,
     "create": local.read_create,
+    "drop join": index.read_drop,
+    "drop lookup": index.read_drop,
     "drop": local.read_drop,
     "use": use.read,
     "set schema": use.read,

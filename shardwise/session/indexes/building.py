@@ -1,0 +1,341 @@
+"""CREATE, CHECK and DROP of join indexes and lookup indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from shardwise.catalog import load
+from shardwise.catalog.hints import did_you_mean
+from shardwise.catalog.index_tables import Index, fingerprint
+from shardwise.catalog.model import Catalog, JoinIndex, LookupIndex, Reference, Table
+from shardwise.catalog.printing import print_item
+from shardwise.catalog.tables import Built, IndexState
+from shardwise.errors import IntegrityError, NotSupportedError, ProgrammingError, UnknownName
+from shardwise.executor.guard import Guard
+from shardwise.executor.writing import check_writable
+from shardwise.options import Options
+from shardwise.session.indexes.applying import BATCH_ROWS, Target, Writing
+from shardwise.session.indexes.physical import Physical
+from shardwise.session.indexes.reading import Placing, batches_of, is_loose
+from shardwise.session.indexes.shapes import Shape, look_for_twice, shape_of, twice
+from shardwise.session.indexes.staging import Difference, Staging
+from shardwise.session.indexes.states import Watcher, Work, forget, now, set_state, working
+
+if TYPE_CHECKING:
+    from shardwise.session.cluster import Cluster
+
+
+class Made(NamedTuple):
+    """An index that was built: its rows, the moment that they are as of, and what is to be put into the
+    catalog's file, if it is not in it."""
+
+    name: str
+    rows: int
+    built_at: str
+    declaration: str | None
+
+
+class Found(NamedTuple):
+    """What differs on a shard, in words, of how many entries, and whether that was put right."""
+
+    shard: str
+    what: str
+    rows: int
+    is_repaired: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A statement's options, what stops it, who is told of its progress, and how much a batch may be."""
+
+    options: Options
+    guard: Guard
+    watcher: Watcher | None = None
+    batch_rows: int = BATCH_ROWS
+
+
+def declare(cluster: Cluster, statement: str) -> Index:
+    """The index that a CREATE statement is about: the one that the catalog has, or the statement's own."""
+    catalog = cluster.catalog
+    given = _declared_by(catalog, statement)
+    if catalog.index(given.name) is not None:
+        known = existing(catalog, given.name, type(given))
+        if print_item(known, catalog.dialect) != print_item(given, catalog.dialect):
+            raise ProgrammingError(
+                f'index "{known.name}" is declared otherwise: {print_item(known, catalog.dialect)}',
+                hint="Write it as it is declared, or drop it, and change the catalog's file if it is in it",
+            )
+        return known
+    return given
+
+
+def _declared_by(catalog: Catalog, statement: str) -> Index:
+    others = catalog.without(*catalog.indexes())
+    (found,) = others.apply(statement).indexes()
+    return found
+
+
+def build(cluster: Cluster, index: Index, asked: Asked) -> Made:
+    """Builds an index, or goes on with a build that was stopped."""
+    catalog = cluster.catalog
+    _refuse_copied(catalog, index)
+    catalog = catalog if catalog.index(index.name) is not None else catalog.with_(index)
+    shape = shape_of(catalog, index)
+    seal, state = fingerprint(catalog, index), catalog.state_of(index)
+    with (
+        working(cluster, index.name, asked.watcher) as work,
+        _prepared(cluster, catalog, shape, asked) as job,
+    ):
+        there = _begin(cluster, index, state, seal, job)
+        with Staging(shape, asked.options) as staging:
+            built_at = now()
+            job.read_wanted(staging, work)
+            _check_unique(job, staging)
+            job.read_there(staging, there)
+            rows = job.put_right(staging, work)
+        set_state(cluster, index, Built.VALID, seal, built_at=built_at, rows=rows)
+    return Made(index.name, rows, built_at, _undeclared(cluster, index))
+
+
+def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list[Found]:
+    """What differs between the index table and its base tables, after it was put right if that is wanted."""
+    catalog = cluster.catalog
+    shape = shape_of(catalog, index)
+    seal, state = fingerprint(catalog, index), catalog.state_of(index)
+    _need_built(index, state, seal)
+    with (
+        working(cluster, index.name, asked.watcher) as work,
+        _prepared(cluster, catalog, shape, asked, writes=repair) as job,
+    ):
+        there = job.writing.there()
+        with Staging(shape, asked.options) as staging:
+            built_at = now()
+            job.read_wanted(staging, work)
+            if repair:
+                _check_unique(job, staging)
+            job.read_there(staging, there)
+            staging.compare()
+            found = [each for each in staging.differences() if any(each[1:])]
+            if repair:
+                set_state(cluster, index, Built.BUILDING, seal)
+                rows = job.put_right(staging, work, is_compared=True)
+                set_state(cluster, index, Built.VALID, seal, built_at=built_at, rows=rows)
+        return list(_told(found, job.target.shards, is_repaired=repair))
+
+
+def drop(cluster: Cluster, index: Index, asked: Asked) -> None:
+    """Drops the index table on all shards."""
+    catalog = cluster.catalog
+    state = catalog.state_of(index)
+    is_declared = _undeclared(cluster, index) is None
+    with working(cluster, index.name, asked.watcher):
+        if state is not None:
+            shape = shape_of(catalog, index)
+            with _prepared(cluster, catalog, shape, asked) as job:
+                set_state(cluster, index, Built.DROPPING, state.fingerprint)
+                job.writing.drop()
+        forget(cluster, index, is_declared=is_declared)
+
+
+def existing(catalog: Catalog, name: str, kind: type[LookupIndex] | type[JoinIndex]) -> Index:
+    """The index of that name and kind; raises UnknownName."""
+    found = catalog.index(name)
+    word = "join" if kind is JoinIndex else "lookup"
+    if isinstance(found, kind):
+        return found
+    if found is not None:
+        other = "lookup" if kind is JoinIndex else "join"
+        raise UnknownName(f'"{name}" is no {word} index', hint=f"It is a {other} index")
+    known = [each.name for each in catalog.indexes() if isinstance(each, kind)]
+    raise UnknownName(f'there is no {word} index "{name}"', hint=did_you_mean(name, known))
+
+
+# ------------------------------------------------------------------ what must hold
+
+
+def _refuse_copied(catalog: Catalog, index: Index) -> None:
+    """Where one table is wherever the other is, its rows join on each shard as they are."""
+    if not isinstance(index, JoinIndex):
+        return
+    tables = [catalog.relation(column.table) for column in (index.left, index.right)]
+    for one, other in (tables, tables[::-1]):
+        if not isinstance(one, Table) or not isinstance(other, Table):
+            continue
+        if isinstance(one.placement, Reference) and {*catalog.homes(other)} <= {*catalog.homes(one)}:
+            raise NotSupportedError(
+                f'join index "{index.name}" is not needed: "{one.full_name}" is a reference table, with all '
+                f'of its rows on every shard of "{other.full_name}", so that they are joined there',
+                hint="Leave the index out",
+            )
+
+
+def _begin(cluster: Cluster, index: Index, state: IndexState | None, seal: str, job: _Job) -> list[str]:
+    """Has the state be BUILDING; gives the shards that have an index table of a build that was stopped."""
+    there = job.writing.there()
+    if state is None:
+        if there:
+            name = job.target.names[there[0]]
+            raise ProgrammingError(
+                f'there is a table "{name}" on shard "{there[0]}" already, and nothing says that '
+                f'it is the index table of "{index.name}"',
+                hint="Rename one of them; if it is left of an index whose lock file was lost, drop it there",
+            )
+    elif state.state is Built.VALID and state.fingerprint == seal:
+        kind = "JOIN" if isinstance(index, JoinIndex) else "LOOKUP"
+        raise ProgrammingError(
+            f'index "{index.name}" is built already, as of {state.built_at}',
+            hint=f"CHECK {kind} INDEX … REPAIR brings it up to date",
+        )
+    elif state.state is Built.DROPPING or state.fingerprint != seal:
+        set_state(cluster, index, Built.DROPPING, state.fingerprint)
+        job.writing.drop()
+        there = []
+    set_state(cluster, index, Built.BUILDING, seal)
+    return there
+
+
+def _need_built(index: Index, state: IndexState | None, seal: str) -> None:
+    if state is None or state.state is Built.DROPPING:
+        raise ProgrammingError(f'index "{index.name}" is not built', hint="CREATE … INDEX builds it")
+    if state.fingerprint != seal:
+        raise ProgrammingError(
+            f'index "{index.name}" was built under another declaration, or with its rows elsewhere',
+            hint="CREATE … INDEX builds it anew",
+        )
+
+
+def _check_unique(job: _Job, staging: Staging) -> None:
+    index = job.shape.index
+    if not isinstance(index, LookupIndex) or not index.unique:
+        return
+    count = staging.twice()
+    if not count and job.catalog.dialect != "duckdb":  # a collation may take other spellings as the same
+        ((count,),) = job.rows(twice(job.catalog, index))
+    if count:
+        columns = f"{index.table} ({', '.join(index.columns)})"
+        values = "1 value" if count == 1 else f"{count:,} values"
+        raise IntegrityError(
+            f'index "{index.name}" is UNIQUE, and {values} of {columns} are in more than one row',
+            hint=f"See which: {look_for_twice(job.catalog, index)}",
+        )
+
+
+def _undeclared(cluster: Cluster, index: Index) -> str | None:
+    """What would declare the index in the catalog's file, if that does not."""
+    if cluster.file is None:
+        return None if cluster.given.index(index.name) else print_item(index, cluster.declared.dialect)
+    is_there = load(cluster.file, locked=False).index(index.name) is not None
+    return None if is_there else print_item(index, cluster.declared.dialect)
+
+
+def _told(found: Sequence[Difference], shards: Sequence[str], *, is_repaired: bool) -> Iterator[Found]:
+    for each in found:
+        for what, rows in zip(_WORDS, each[1:], strict=True):
+            if rows:
+                yield Found(shards[each.shard], what, rows, is_repaired)
+
+
+_WORDS = ("missing", "superfluous", "on the wrong shard", "wrong values")
+
+
+# ------------------------------------------------------------------ the work
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    """One statement's work. `beside` answers queries over the index table, as over any table."""
+
+    cluster: Cluster
+    beside: Cluster
+    catalog: Catalog
+    shape: Shape
+    target: Target
+    writing: Writing
+    asked: Asked
+
+    def read_wanted(self, staging: Staging, work: Work) -> None:
+        placing = Placing(self.shape, self.catalog, self.target.shards)
+        count = len(self.shape.places) or 1
+        names = [f"c{n}" for n in range(len(self.shape.columns))] + [f"p{n}" for n in range(count)]
+        staging.read(self._counted(map(placing.wanted, self._batches(self.shape.wanted, names)), work))
+
+    def read_there(self, staging: Staging, there: Sequence[str]) -> None:
+        """The rows of the index table, which is on these shards."""
+        if not there:
+            staging.read_there(())
+            return
+        placing = Placing(self.shape, self.catalog, self.target.shards)
+        names = [*(f"c{n}" for n in range(len(self.shape.columns))), "p0"]
+        sql = self.shape.there_on(there, self.catalog.dialect)
+        staging.read_there(map(placing.there, self._batches(sql, names)))
+
+    def put_right(self, staging: Staging, work: Work, *, is_compared: bool = False) -> int:
+        """Writes what differs; gives how many rows the index has then."""
+        if not is_compared:
+            staging.compare()
+        to_write = sum(count for _, count in staging.shards())
+        by_shard: dict[str, int] = {}
+        work.tell(work.progress._replace(to_write=to_write))
+
+        def on_batch(shard: str, rows: int) -> None:
+            by_shard[shard] = by_shard.get(shard, 0) + rows
+            work.tell(
+                work.progress._replace(shard=shard, on_shard=by_shard[shard], written=sum(by_shard.values()))
+            )
+
+        replace(self.writing, on_batch=on_batch).apply(staging)
+        counts = staging.counts()
+        self.writing.finish(counts)
+        return sum(counts.values())
+
+    def rows(self, sql: str) -> list[tuple[int, ...]]:
+        with self.beside.run(sql, options=self.asked.options, guard=self.asked.guard) as result:
+            return result.fetchall()
+
+    def _batches(self, sql: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        with self.beside.run(sql, options=self.asked.options, guard=self.asked.guard) as result:
+            yield from batches_of(result, names, loose=self.target.is_loose)
+
+    def _counted(self, batches: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
+        read = 0
+        for batch in batches:
+            self.asked.guard.check()
+            yield batch
+            read += batch.num_rows
+            work.tell(work.progress._replace(read=read))
+
+
+@contextmanager
+def _prepared(
+    cluster: Cluster, catalog: Catalog, shape: Shape, asked: Asked, *, writes: bool = True
+) -> Iterator[_Job]:
+    shards = catalog.homes(shape.table)
+    sources = {shard: catalog.source_of(shard) for shard in shards}
+    for source in sources.values() if writes else ():
+        check_writable(cluster.pool.location(source))
+    physical = Physical(catalog, cluster.open_source)
+    target = Target(
+        shards=shards,
+        sources=sources,
+        names={shard: catalog.partitions(shape.table, shard)[0] for shard in shards},
+        form=lambda shard: physical.form(shape, shard),
+        is_loose=is_loose(catalog),
+    )
+    # All moments are read and written in UTC.
+    asked = replace(asked, options=replace(asked.options, time_zone="UTC", schema=None, scatter="allow"))
+    writing = Writing(pool=cluster.pool, target=target, guard=asked.guard, batch_rows=asked.batch_rows)
+    with cluster.beside(catalog.with_(shape.table)) as beside:
+        yield _Job(
+            cluster=cluster,
+            beside=beside,
+            catalog=catalog,
+            shape=shape,
+            target=target,
+            writing=writing,
+            asked=asked,
+        )
