@@ -1,7 +1,7 @@
 """Is our answer right? Against one database, and against ourselves asked in another way.
 
 A `Variant` is a way to be asked: with passes switched off, strategies forced, without the plan cache, with
-literals as parameters, with a lock file whose statistics are right or made up. The answer is the same in each.
+literals as parameters, with a lock file whose statistics are right or made up. Each gives the same answer.
 """
 
 from __future__ import annotations

@@ -203,8 +203,8 @@ def _used(case: Case) -> set[str]:
 
 
 def smaller(sql: str, dialect: str) -> list[str]:
-    """All statements that one step makes of this one, the shortest first; where one has a LIMIT it still has an
-    order."""
+    """All statements that one step makes of this one, the shortest first; where one has a LIMIT it still has
+    an order."""
     try:
         tree = sqlglot.parse_one(sql, read=dialect)
     except SqlglotError:

@@ -35,7 +35,7 @@ FAMILY |= {"id": INT, "tenant": TEXT}
 class Sharding:
     """`rule` is the catalog's: "MOD 6", "HASH(crc32) SLOTS 8", "RING(murmur3) POINTS 16", "RANGE", "LIST",
     "GRID" (two MODs, `values` their sizes), "MONTHS", "DIRECTORY" (`values` the members). `values`: the
-    bounds of RANGE, the lists of LIST. `text`: its keys are texts. Slots are dealt out to the shards in turn."""
+    bounds of RANGE, the lists of LIST. `text`: its keys are texts. Slots are dealt out to shards in turn."""
 
     name: str
     rule: str

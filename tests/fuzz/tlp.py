@@ -1,10 +1,10 @@
 """Ternary-logic partitioning, and its like: a query and its parts, which together give the same.
 
-A row is in exactly one of `p`, `NOT p` and `p IS NULL` (M. Rigger and Z. Su, "Finding Bugs in Database Systems
-via Query Partitioning", OOPSLA 2020), so the three give what the query without WHERE gives: as rows, as a set
-for DISTINCT, by sum, min and max of the parts for aggregates, as groups for HAVING, as pairs for an inner join's
-ON. A left join is its inner join and its anti-join, all rows are a semi-join's and an anti-join's, and a bag is
-what INTERSECT ALL and EXCEPT ALL make of it. No other database is needed.
+A row is in exactly one of `p`, `NOT p` and `p IS NULL` (M. Rigger and Z. Su, "Finding Bugs in Database
+Systems via Query Partitioning", OOPSLA 2020), so the three give what the query without WHERE gives: as rows,
+as a set for DISTINCT, by sum, min and max of the parts for aggregates, as groups for HAVING, as pairs for an
+inner join's ON. A left join is its inner join and its anti-join, all rows are a semi-join's and an
+anti-join's, and a bag is what INTERSECT ALL and EXCEPT ALL make of it. No other database is needed.
 """
 
 from __future__ import annotations
