@@ -13,7 +13,6 @@ from shardwise.catalog.items import Item
 from shardwise.catalog.model import (
     MAIN,
     Catalog,
-    LockedTable,
     Reference,
     Scattered,
     Sharded,
@@ -86,7 +85,6 @@ def _seen(connection: Connection) -> Container[str] | None:
 
 def _tables(connection: Connection) -> Iterator[Row]:
     catalog, seen = connection.cluster.catalog, _seen(connection)
-    rows = {i.full_name.casefold(): i.rows for i in catalog.items if isinstance(i, LockedTable)}
     for table in catalog.tables():
         if isinstance(table, View):
             yield table.full_name, "view", None, None, None
@@ -97,7 +95,8 @@ def _tables(connection: Connection) -> Iterator[Row]:
             shards = None if homes is None else sum(shard in seen for shard in homes)
             yield table.full_name, _kind(table), placement, shards, None
         else:
-            count = rows.get(table.full_name.casefold())
+            known = catalog.statistics_of(table)
+            count = None if known is None else known.rows
             homes = _homes(catalog, table)
             shards = None if homes is None else len(homes)
             yield table.full_name, _kind(table), placement_text(table, catalog.dialect), shards, count

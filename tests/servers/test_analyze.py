@@ -268,3 +268,88 @@ def test_schemas_as_members(dialect: str) -> None:
             assert (tenant.distinct, tenant.width) == (3, 8)
             assert (tenant.bounds[0], tenant.bounds[-1]) == ("1", "30")
             assert dict(tenant.common)["30"] == pytest.approx(30 / 33, abs=1e-4)
+
+
+ODD = {
+    "mysql": {
+        "bits": ("BIT(8)", "b'101'"),
+        "place": ("POINT", "POINT(1, 2)"),
+        "choices": ("SET('a','b')", "'a,b'"),
+        "large": ("DECIMAL(65,30)", "12345678901234567890123456789012345.5"),
+        "id": ("UUID", "'7f4c7a0a-0b0c-4d0e-8f00-000000000001'"),
+        "bin": ("BINARY(4)", "'ab'"),
+        "word": ("VARCHAR(20) COLLATE utf8mb4_bin", "'Ä\\\\'"),
+        "latin": ("VARCHAR(20) CHARACTER SET latin1", "'é'"),
+        "net": ("INET6", "'::1'"),
+    },
+    "postgres": {
+        "span": ("INTERVAL", "'1 month'"),
+        "many": ("INTEGER[]", "'{1,2}'"),
+        "id": ("UUID", "'7f4c7a0a-0b0c-4d0e-8f00-000000000001'"),
+        "net": ("INET", "'::1'"),
+        "cash": ("MONEY", "'1.5'"),
+        "bits": ("BIT(3)", "b'101'"),
+        "ranges": ("INT4RANGE", "'[1,2)'"),
+        "doc": ("JSON", "'{}'"),
+        "fixed": ("CHAR(5)", "'ab'"),
+        "zoned": ("TIME WITH TIME ZONE", "'10:00+02'"),
+        "bc": ("DATE", "'0044-03-15 BC'"),
+        "never": ("TIMESTAMPTZ", "'infinity'"),
+        "num": ("NUMERIC", "'NaN'"),
+        "word": ("TEXT", "E'it''s \\\\\\u00e4'"),
+    },
+}
+
+
+@pytest.mark.parametrize("mode", ["whole", "scan", "sample", "sources"])
+@pytest.mark.parametrize("product", ["mysql", "postgres"])
+def test_odd_types(product: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns of all kinds, half of their rows NULL, on a database that has them and one that has none."""
+    if mode != "whole":
+        monkeypatch.setattr(collecting, "SAMPLE_ROWS", 30)
+    if mode == "sample":
+        monkeypatch.setattr(collecting, "SCANNED_MAX", dict.fromkeys(collecting.SCANNED_MAX, 1))
+    server: Any = mariadb() if product == "mysql" else postgres()
+    columns = ", ".join(f"{name} {kind}" for name, (kind, _) in ODD[product].items())
+    values = ", ".join(f"CASE WHEN k % 4 < 2 THEN {value} END" for _, value in ODD[product].values())
+    numbers = "seq AS k FROM seq_0_to_199" if product == "mysql" else "k FROM generate_series(0, 199) k"
+    if product == "postgres":
+        casts = (f"CAST({value} AS {kind})" for kind, value in ODD[product].values())
+        values = ", ".join(f"CASE WHEN k % 4 < 2 THEN {value} END" for value in casts)
+    name = server.database(
+        f"CREATE TABLE t (k INTEGER PRIMARY KEY, {columns})",
+        f"INSERT INTO t SELECT k, {values} FROM (SELECT {numbers}) AS q",
+        "ANALYZE TABLE t" if product == "mysql" else "ANALYZE t",
+    )
+    columns = columns.replace(" CHARACTER SET latin1", "")  # of which the catalog says nothing
+    lacks = server.database("CREATE TABLE t (k INTEGER PRIMARY KEY)", "INSERT INTO t VALUES (-1)")
+    catalog = parse(
+        f"CREATE CATALOG c DIALECT {product};"
+        f"CREATE SOURCE s0 URL '{server.url(name)}'; CREATE SOURCE s1 URL '{server.url(lacks)}';"
+        "CREATE SHARDING f USING RANGE (s1 = LESS THAN 0, s0 = LESS THAN MAXVALUE);"
+        f"ATTACH TABLE t (k INTEGER PRIMARY KEY, {columns}) SHARD BY f (k) DRIFT FILL;"
+    )
+    with open_cluster(catalog, secrets={"s0": server.password, "s1": server.password}) as cluster:
+        (done,) = cluster.analyze(from_sources=mode == "sources")
+    known = done.statistics.columns
+    text = cluster.declared.with_(done.statistics).to_sql()
+    assert parse(text).statistics_of(catalog.table("t")) == done.statistics
+    if mode == "sources":
+        return
+    assert done.statistics.rows == 201
+    for name in ODD[product]:
+        assert known[name].nulls == pytest.approx(101 / 201, abs=0.4 if mode == "sample" else 1e-4), name
+        if name not in done.left_out:
+            assert known[name].distinct == 1, name
+    left_out = {
+        "mysql": ["bits", "place", "bin", "net"],
+        "postgres": ["many", "net", "bits", "ranges", "doc"],
+    }
+    assert list(done.left_out) == left_out[product]
+    if product == "mysql":
+        assert known["large"].bounds[0] == "12345678901234567890123456789012345.5"
+        assert known["word"].common[0][0] == "Ä\\"
+        assert known["latin"].common[0][0] == "é"
+    else:
+        assert known["bc"].bounds == known["never"].bounds == known["num"].bounds == ()
+        assert known["word"].common[0][0] == "it's \\ä"

@@ -36,6 +36,9 @@ SCANNED_MAX = {"duckdb": 20_000_000, "mysql": 500_000, "postgres": 500_000, "sql
 MEMBERS_MAX = 256
 """So many members of a DIRECTORY are asked at most."""
 
+_UNIQUE_MIN = 1_000
+"""Values of a sample of which none comes twice, so that a column is taken for unique."""
+
 _T = TypeVar("_T")
 
 
@@ -165,7 +168,8 @@ class _Collecting:
         else:
             seen = self._seen(SAMPLE_ROWS / rows)
             is_scanned = largest <= 1
-            totals = self._totals() if is_scanned else {}
+            by_md5 = {dialect for _, dialect in filter(None, counts)} != {"duckdb"}
+            totals = self._totals(by_md5=by_md5) if is_scanned else {}
             columns = self._columns_of(seen, rows, totals, is_whole=False)
             sampled = f"{seen.rows:,} rows"
             looked_at = f"all rows, {sampled} for bounds" if is_scanned else sampled
@@ -182,10 +186,10 @@ class _Collecting:
             seen.add(rows or ())
         return seen
 
-    def _totals(self) -> dict[str, _Scanned]:
+    def _totals(self, *, by_md5: bool) -> dict[str, _Scanned]:
         columns = self.columns
         sketched = [column for column in columns if not column.is_unread and not column.is_apart]
-        answers = self._ask(lambda asking: (asking.totals(columns), asking.sketches(sketched)))
+        answers = self._ask(lambda asking: (asking.totals(columns), asking.sketches(sketched, by_md5=by_md5)))
         there = [answer for answer in answers if answer is not None]
         return {
             column.name: _scanned(
@@ -239,10 +243,13 @@ class _Collecting:
             return float(round(filled))
         if is_whole and column.is_apart:
             return float(round(len(values) * self._factor))
-        if scanned is not None:
+        sampled = sum(values.values())
+        if scanned is not None and len(values) == sampled >= _UNIQUE_MIN and not column.is_apart:
+            found = filled  # a sample of which no value came twice
+        elif scanned is not None:
             found = scanned.distinct * (self._factor if column.is_apart else 1)
         else:
-            found = figures.distinct_of_sample(values, sum(values.values()), filled)
+            found = figures.distinct_of_sample(values, sampled, filled)
         if scanned is not None or (is_whole and not self._is_some):
             least, most = (
                 (scanned.least, scanned.most)

@@ -15,7 +15,7 @@ from shardwise.catalog.model import Stored
 from shardwise.catalog.types import Family
 from shardwise.inspection.analyzing.columns import AskedColumn
 from shardwise.inspection.analyzing.figures import normal
-from shardwise.inspection.analyzing.sketch import DIGITS, sketch_of
+from shardwise.inspection.analyzing.sketch import DIGITS, REGISTERS, register_of, rest_of, sketch_of
 from shardwise.inspection.physical import SourceReader
 from shardwise.inspection.reading import quoted, quoted_table
 
@@ -95,25 +95,39 @@ class Asking:
             )
         return found
 
-    def sketches(self, columns: Sequence[AskedColumn]) -> dict[str, Mapping[str, str]]:
-        """A sketch of each column's values."""
+    def sketches(self, columns: Sequence[AskedColumn], *, by_md5: bool) -> dict[str, Mapping[str, str]]:
+        """A sketch of each column's values, `by_md5` so that it is one with those of other products.
+
+        Between DuckDBs alone their own hash will do, which takes a sixth of the time.
+        """
         if self.reader.dialect == "sqlite":  # which has no hash
             return {column.name: self._sketch_here(column) for column in columns}
-        queries = [self._sketch(number, column) for number, column in enumerate(columns)]
+        sketch = self._sketch if by_md5 else self._sketch_by_hash
+        queries = [sketch(number, column) for number, column in enumerate(columns)]
         found: dict[str, dict[str, str]] = {column.name: {} for column in columns}
         if queries:
             for number, register, rest in self.reader.rows(" UNION ALL ".join(queries)):
-                found[columns[int(number)].name][str(register)] = str(rest)
+                digits = str(rest) if by_md5 else f"{int(rest):0{DIGITS}x}"
+                found[columns[int(number)].name][str(register)] = digits
         return dict(found)
+
+    def _sketch_by_hash(self, number: int, column: AskedColumn) -> str:
+        text, value = self._text(column), self._value(column)
+        digest = f"hash({f'lower({text})' if column.folds else text})"
+        rows = f"(SELECT {digest} AS h FROM {self._place} WHERE {value} IS NOT NULL) AS q{number}"
+        least = f"min(h >> {64 - 4 * DIGITS})"
+        return f"SELECT {number} AS n, h & {REGISTERS - 1} AS r, {least} AS m FROM {rows} GROUP BY 2"
 
     def _sketch(self, number: int, column: AskedColumn) -> str:
         text = self._text(column)
         digest = f"md5({f'lower({text})' if column.folds else text})"
-        rest = f"substr(h, 3, {DIGITS})" + (' COLLATE "C"' if self.reader.dialect == "postgres" else "")
+        if self.reader.dialect == "postgres":
+            digest += ' COLLATE "C"'
         rows = f"(SELECT {digest} AS h FROM {self._place}) AS q{number}"
+        register = register_of("h")
         return (
-            f"SELECT {number} AS n, substr(h, 1, 2) AS r, min({rest}) AS m FROM {rows}"
-            " WHERE h IS NOT NULL GROUP BY substr(h, 1, 2)"
+            f"SELECT {number} AS n, {register} AS r, min({rest_of('h')}) AS m FROM {rows}"
+            f" WHERE h IS NOT NULL GROUP BY {register}"
         )
 
     def _sketch_here(self, column: AskedColumn) -> Mapping[str, str]:

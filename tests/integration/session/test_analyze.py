@@ -270,6 +270,138 @@ def shop(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.parametrize("sample_rows", [30_000, 10])
+def test_every_kind_of_table_is_scanned(
+    shop: Path, sample_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read whole, or by a pass: a column that one partition lacks counts as what it is filled with."""
+    monkeypatch.setattr(collecting, "SAMPLE_ROWS", sample_rows)
+    with shardwise.open(shop) as cluster:
+        done = {each.statistics.full_name: each.statistics for each in cluster.analyze()}
+    assert {each.source for each in done.values()} == {"scan"}
+    notes = done["notes"]
+    assert notes.rows == 60
+    assert notes.columns["note"].nulls == pytest.approx(20 / 60, abs=1e-4)
+    assert notes.columns["note"].distinct == 1
+    assert notes.columns["id"].distinct == pytest.approx(30, rel=0.25)
+    assert notes.columns["id"].bounds[0] == "0"
+    assert notes.columns["id"].bounds[-1] == "29"
+    assert done["visits"].columns["k"].distinct == 20
+    assert done["visits"].columns["odd name"].distinct == 1
+    assert done["settings"].columns["name"].distinct == 1
+
+
+TYPES = {
+    "b": ("BOOLEAN", "true"),
+    "i1": ("UTINYINT", "200"),
+    "i8": ("UBIGINT", "18446744073709551615"),
+    "i16": ("HUGEINT", "-170141183460469231731687303715884105727"),
+    "dec": ("DECIMAL(38,10)", "12345678901234567890.0000000001"),
+    "f": ("FLOAT", "'nan'"),
+    "d8": ("DOUBLE", "'-inf'"),
+    "day": ("DATE", "'9999-12-31'"),
+    "t": ("TIME", "'23:59:59.5'"),
+    "ts": ("TIMESTAMP", "'infinity'"),
+    "ns": ("TIMESTAMP_NS", "'2024-01-01 00:00:00.123456789'"),
+    "tz": ("TIMESTAMP WITH TIME ZONE", "'2024-01-01 00:00:00+02'"),
+    "gap": ("INTERVAL", "INTERVAL 3 MONTH"),
+    "word": ("VARCHAR", "'it''s' || chr(10)"),
+    "long": ("VARCHAR", "repeat('é', 5000)"),
+    "id": ("UUID", "'7f4c7a0a-0b0c-4d0e-8f00-000000000001'"),
+    "mood": ("ENUM('sad', 'glad')", "'glad'"),
+    "raw": ("BLOB", "'abc'::BLOB"),
+    "doc": ("JSON", "'{}'"),
+    "list": ("INTEGER[]", "[1, 2]"),
+    "s": ("STRUCT(a INTEGER)", "{'a': 1}"),
+    "bits": ("BIT", "'101'::BIT"),
+}
+
+
+@pytest.mark.parametrize("mode", ["whole", "scan", "sample", "sources"])
+def test_all_types(tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the rows are NULL in every column."""
+    if mode != "whole":
+        monkeypatch.setattr(collecting, "SAMPLE_ROWS", 30)
+    if mode == "sample":
+        monkeypatch.setattr(collecting, "SCANNED_MAX", dict.fromkeys(collecting.SCANNED_MAX, 1))
+    columns = ", ".join(f"{name} {kind}" for name, (kind, _) in TYPES.items())
+    values = ", ".join(f"CASE WHEN i % 4 < 2 THEN {value} END" for _, value in TYPES.values())
+    for n in range(2):
+        with duckdb.connect(str(tmp_path / f"s{n}.duckdb")) as db:
+            db.execute(f"CREATE TABLE t (k INTEGER, {columns})")
+            db.execute(f"INSERT INTO t SELECT i, {values} FROM range({n}, 200, 2) r(i)")
+    (tmp_path / "cluster.sql").write_text(f"""
+        CREATE SOURCE s{{n}} FOR n IN 0-1 URL 'duckdb:///s{{n}}.duckdb' READ ONLY;
+        CREATE SHARDING f USING MOD 2 AS n ON s{{n}};
+        ATTACH TABLE t (k INTEGER, {columns}) SHARD BY f (k);
+    """)
+    with shardwise.open(tmp_path / "cluster.sql") as cluster:
+        (done,) = cluster.analyze(from_sources=mode == "sources")
+    assert load(tmp_path / "cluster.sql").statistics_of(cluster.catalog.table("t")) == done.statistics
+    assert list(done.left_out) == ["raw", "doc", "list", "s", "bits"]
+    if mode == "sources":
+        assert done.statistics.rows == 200
+        return
+    known = done.statistics.columns
+    for name in TYPES:
+        assert known[name].nulls == pytest.approx(0.5, abs=0.4 if mode == "sample" else 0)
+        if name in done.left_out:
+            assert known[name].common == known[name].bounds == ()
+        else:
+            assert known[name].distinct == 1, name
+    assert known["i8"].bounds == ("18446744073709551615",) * len(known["i8"].bounds)
+    assert known["dec"].bounds[0] == "12345678901234567890.0000000001"
+    assert known["f"].bounds == known["d8"].bounds == known["ts"].bounds == ()
+    assert known["tz"].bounds[0] == "2023-12-31 22:00:00"
+    assert known["day"].bounds[0] == "9999-12-31"
+    assert known["word"].common == known["long"].common == ()
+    assert known["long"].width == 10_004
+    assert known["mood"].common[0][0] == "glad"
+    assert (known["id"].width, known["raw"].width, known["doc"].width) == (40, 7, 6)
+
+
+@pytest.mark.parametrize("mode", ["whole", "scan", "sample"])
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_how_sqlite_stores_what_it_has_no_types_for(
+    tmp_path: Path, mode: str, dialect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mode != "whole":
+        monkeypatch.setattr(collecting, "SAMPLE_ROWS", 40)
+    if mode == "sample":
+        monkeypatch.setattr(collecting, "SCANNED_MAX", dict.fromkeys(collecting.SCANNED_MAX, 1))
+    for n in range(2):
+        with sqlite3.connect(tmp_path / f"s{n}.db") as db:
+            db.execute(
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, day TEXT, seconds INTEGER, millis INTEGER,"
+                " julian REAL, flag INTEGER, word TEXT COLLATE NOCASE)"
+            )
+            db.executemany(
+                "INSERT INTO t VALUES (?, '2024-02-03', 86400, 86400500, 2440587.5, 0, ?)",
+                [(i, ("Ann", "ANN", "ann", None)[i // 2 % 4]) for i in range(n, 200, 2)],
+            )
+        db.close()
+    collate = " COLLATE NOCASE" if dialect == "sqlite" else ""
+    (tmp_path / "cluster.sql").write_text(f"""
+        CREATE CATALOG c DIALECT {dialect};
+        CREATE SOURCE s{{n}} FOR n IN 0-1 URL 'sqlite:///s{{n}}.db' READ ONLY;
+        CREATE SHARDING f USING MOD 2 AS n ON s{{n}};
+        ATTACH TABLE t (id INTEGER PRIMARY KEY, day DATE, seconds TIMESTAMP EPOCH SECONDS,
+            millis TIMESTAMP EPOCH MILLISECONDS, julian TIMESTAMP JULIAN, flag BOOLEAN, word TEXT{collate})
+            SHARD BY f (id);
+    """)
+    with shardwise.open(tmp_path / "cluster.sql") as cluster:
+        (done,) = cluster.analyze()
+    known = done.statistics.columns
+    ends = {name: set(each.bounds) for name, each in known.items()}
+    assert ends["day"] == {"2024-02-03"}
+    assert ends["seconds"] == {"1970-01-02 00:00:00"}
+    assert ends["millis"] == {"1970-01-02 00:00:00.5"}
+    assert ends["julian"] == {"1970-01-01 00:00:00"}
+    assert known["flag"].common == (("false", 1.0),)
+    assert known["word"].distinct == (1 if dialect == "sqlite" else 3)
+    assert done.statistics.rows == known["id"].distinct == 200
+
+
 @pytest.mark.parametrize("from_sources", [False, True])
 def test_every_kind_of_table(shop: Path, from_sources: bool) -> None:
     with shardwise.open(shop) as cluster:

@@ -85,14 +85,14 @@ def test_common_values() -> None:
     assert figures.common({}, 0, 0, is_whole=True) == ()
 
 
-@pytest.mark.parametrize("distinct", [0, 1, 5, 60, 256, 1_000, 20_000])
+@pytest.mark.parametrize("distinct", [0, 1, 5, 60, 1_000, 5_000, 20_000])
 def test_sketches_of_shards_that_have_values_in_common(distinct: int) -> None:
     values = [f"v{n}" for n in range(distinct)]
     alone = sketch_of(values)
     shards = [sketch_of(values[n::3] + values[: distinct // 2]) for n in range(3)]
     assert united(shards) == alone
-    assert len(alone) <= 256
-    assert distinct_of(alone) == pytest.approx(distinct, rel=0.2, abs=0.5)
+    assert len(alone) <= 1024
+    assert distinct_of(alone) == pytest.approx(distinct, rel=0.1, abs=0.5)
 
 
 def test_a_sample_tells_distinct_values_of_all_rows() -> None:
