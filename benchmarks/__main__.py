@@ -2,6 +2,7 @@
 
 pytest-benchmark runs all rounds of one function before the next, so a ratio of two would compare two
 moments of the machine; `measure.paired` alternates them. (SCALES=0.01 ROUNDS=3 make bench is a quick look.)
+`planning`, `strategies`, `deep_page` and `spilling` can be run alone: python -m benchmarks.strategies.
 """
 
 from __future__ import annotations
@@ -13,8 +14,19 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import hot_path, many_files, planning, report, sqlite_bulk, tpch
+from benchmarks import (
+    deep_page,
+    hot_path,
+    many_files,
+    planning,
+    report,
+    spilling,
+    sqlite_bulk,
+    strategies,
+    tpch,
+)
 
+STRATEGIES_SCALE = 0.1
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -38,7 +50,14 @@ def main() -> None:
     results["files"] = many_files.measure(rounds=rounds)
     print("a large SQLite file", flush=True)
     results["bulk"] = sqlite_bulk.measure(rounds=rounds)
+    print(f"TPC-H at scale {STRATEGIES_SCALE:g} by every strategy", flush=True)
+    results["strategies"] = strategies.measure(STRATEGIES_SCALE)
+    print("a join that spills", flush=True)
+    results["spilling"] = spilling.measure(10_000_000 if "1" in scales else 1_000_000)
+    results["pages"] = {}
     for scale in scales:
+        print(f"deep pages at scale {scale}", flush=True)
+        results["pages"][scale] = deep_page.measure(float(scale), rounds=min(5, rounds))
         print(f"TPC-H at scale {scale}", flush=True)
         results["tpch"][scale] = tpch.measure(float(scale), rounds=rounds, memory=float(scale) >= 1)
     target = Path(os.environ.get("BENCH_DOCS", DOCS))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from statistics import geometric_mean
 from typing import Any
 
+from benchmarks import deep_page, spilling, strategies
 from benchmarks.many_files import ROWS
+from benchmarks.tables import table
 
 HEAD = """\
 # What it costs
@@ -33,6 +35,15 @@ PLANNING = """\
 
 Cold: nothing is remembered from an earlier statement. Beside it, `sqlglot.parse_one` of the same text with
 the compiled build (aim: ≤ 10 times it for a point SELECT).
+"""
+
+STATISTICS = """\
+With statistics of all tables (ANALYZE), beside the same catalog without: geometric mean {mean:.2f}
+(aim: ≤ 1.5).
+"""
+
+TEN = """\
+A join of ten tables, each split by its own key (aim: ≤ 50 times `parse_one`).
 """
 
 WIDE = """\
@@ -80,6 +91,9 @@ BULK = """\
 def page(results: dict[str, Any]) -> str:
     parts = [HEAD.format(**results["machine"])]
     parts += [tpch(scale, queries) for scale, queries in results["tpch"].items()]
+    parts += [strategies.page(0.1, results["strategies"])]
+    parts += [deep_page.page(float(scale), pages) for scale, pages in results["pages"].items()]
+    parts += [spilling.page(results["spilling"])]
     parts += [hot(results["hot"]), files(results["files"]), bulk(results["bulk"])]
     return "\n".join([*parts, planning(results["planning"])])
 
@@ -129,11 +143,6 @@ def files(measured: list[dict[str, Any]]) -> str:
 def bulk(measured: dict[str, Any]) -> str:
     speeds = {f"{kind}_speed": 1 / measured[kind]["ratio"] for kind in ("workers", "in_process")}
     return BULK.format(**measured, **speeds)
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def tpch(scale: str, measured: list[dict[str, Any]]) -> str:
@@ -195,6 +204,7 @@ def planning(results: dict[str, Any]) -> str:
         for cold in results["cold"]
     ]
     cold = table(["statement", "parse_one ms", "plan ms", "ratio"], rows)
+    known, joins = statistics(results["statistics"]), ten_joins(results["joins"])
     wide, load = (
         text.format(
             many=results[key]["ten_thousand_s"] * 1e3,
@@ -203,4 +213,34 @@ def planning(results: dict[str, Any]) -> str:
         )
         for key, text in (("shards", WIDE), ("load", LOAD))
     )
-    return f"{PLANNING}\n{cold}\n{wide}{load}"
+    return f"{PLANNING}\n{cold}\n{known}\n{joins}\n{wide}{load}"
+
+
+def statistics(measured: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            each["statement"],
+            *(f"{each[key] * 1e3:.2f}" for key in ("without_s", "with_s")),
+            f"{each['ratio']:.2f}",
+        ]
+        for each in measured
+    ]
+    mean = geometric_mean([each["ratio"] for each in measured])
+    made = table(["statement", "without ms", "with ms", "ratio"], rows)
+    return f"{STATISTICS.format(mean=mean)}\n{made}"
+
+
+def ten_joins(measured: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            each["statement"],
+            *(f"{each[key] * 1e3:.2f}" for key in ("theirs_s", "ours_s")),
+            f"{each['ratio']:.1f}",
+        ]
+        for each in measured
+    ]
+    return f"{TEN}\n{table(['joined as', 'parse_one ms', 'plan ms', 'ratio'], rows)}"
+
+
+def _ratio(each: dict[str, Any], *keys: str) -> list[str]:
+    return [each["statement"], *(f"{each[key] * 1e3:.2f}" for key in keys), f"{each['ratio']:.2f}"]

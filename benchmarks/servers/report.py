@@ -5,8 +5,8 @@ from __future__ import annotations
 from statistics import geometric_mean
 from typing import Any
 
-from benchmarks.report import table
 from benchmarks.servers.faults import ROWS, SILENT_S, SLOW
+from benchmarks.tables import table
 
 NAMES = {"mysql": "MariaDB", "postgres": "PostgreSQL"}
 HEAD = """\

@@ -37,6 +37,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.catalog.model import Sharded, ShardedWith
 from shardwise.catalog.types import Family
 from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Item, Join, Keep, Node, Output, Project, Scan
@@ -105,11 +106,12 @@ class _Grouping:
 
     def done(self) -> Node:
         """The Aggregate over groups; the node as it was where that is not right, or moves no less."""
-        if any(is_volatile(e) for n in (self.node, *self.above) for e in n.expressions):
+        places = self._places()
+        if not places or any(is_volatile(e) for n in (self.node, *self.above) for e in n.expressions):
             return self.before
         chosen: list[_Place] = []
         after: Node = self.before
-        for place in self._places():
+        for place in places:
             found = self._over([*chosen, place])
             if found is not None:
                 chosen, after = [*chosen, place], found
@@ -149,11 +151,10 @@ class _Grouping:
 
     def _grouped_by(self, place: _Place) -> tuple[ColumnId, ...]:
         """The columns that are read above the side: by joins, filters, and as groups."""
-        read = self._read_by_joins() | frozenset[ColumnId]().union(
-            *(columns_in(k.expr) for k in self.node.keys)
-        )
+        read = self._read_by_joins.union(*(columns_in(k.expr) for k in self.node.keys))
         return tuple(o.id for o in place.node.outputs if o.id in read)
 
+    @cached_property
     def _read_by_joins(self) -> frozenset[ColumnId]:
         return frozenset[ColumnId]().union(*(columns_in(e) for n in self.above for e in n.expressions))
 
@@ -189,7 +190,7 @@ class _Grouping:
     ) -> tuple[Aggregate, tuple[Item, ...]] | None:
         """The side's groups, and the keys read from them; `by` learns what its columns are called there."""
         own, keys = self._computed_keys(place, group, keys)
-        read = self._read_by_joins().union(*(columns_in(k.expr) for k in keys))
+        read = self._read_by_joins.union(*(columns_in(k.expr) for k in keys))
         columns = [o.id for o in place.node.outputs if o.id in read]
         if not columns and not own:
             return None
