@@ -8,7 +8,7 @@
             that join
 
 The index table is on its shards under the index's name (with the shard's behind it where two shards are one
-database). A statement cannot name it: it is none of `Catalog.tables()`.
+database). A statement cannot name it: it is none of `Catalog.tables()`, and `Catalog.table` does not find it.
 
 Rows of a lookup index have no NULL in a searched column, for `=` finds none, and are distinct. Its key
 columns are those that the base table's first key is made of: of an expression its columns, which say more.
@@ -21,12 +21,11 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
 from shardwise.catalog.index_places import placement
-from shardwise.catalog.model import Catalog
 from shardwise.catalog.printing import print_item
 from shardwise.catalog.tables import (
     Column,
@@ -41,6 +40,9 @@ from shardwise.catalog.tables import (
 )
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import NotSupportedError
+
+if TYPE_CHECKING:
+    from shardwise.catalog.table_lookups import TableLookups
 
 Index = LookupIndex | JoinIndex
 
@@ -82,7 +84,7 @@ def of(table: str, column: str) -> ColumnName:
     return ColumnName(table=table.casefold(), column=column.casefold())
 
 
-def index_table(catalog: Catalog, index: Index) -> IndexTable:
+def index_table(catalog: TableLookups, index: Index) -> IndexTable:
     """The index table; NotSupportedError, with the reason, where there can be none."""
     problem = why_no_table(catalog, index)
     if problem is not None:
@@ -92,7 +94,7 @@ def index_table(catalog: Catalog, index: Index) -> IndexTable:
     return _lookup_table(catalog, index) if index.index_table is None else _kept_table(catalog, index)
 
 
-def why_no_table(catalog: Catalog, index: Index) -> str | None:
+def why_no_table(catalog: TableLookups, index: Index) -> str | None:
     """Why an index that is declared cannot be built or used; None if it can."""
     names = (index.left.table, index.right.table) if isinstance(index, JoinIndex) else (index.table,)
     for name in names:
@@ -117,7 +119,7 @@ def why_no_table(catalog: Catalog, index: Index) -> str | None:
     return None
 
 
-def fingerprint(catalog: Catalog, index: Index) -> str:
+def fingerprint(catalog: TableLookups, index: Index) -> str:
     """Of all that the index table's rows and their places rest on; with another one it must be built anew."""
     found = index_table(catalog, index)
     sharding = catalog.sharding_of(found.table)
@@ -137,7 +139,7 @@ def key_columns(base: Table) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_declared(base, name).name for name in names))
 
 
-def _lookup_table(catalog: Catalog, index: LookupIndex) -> IndexTable:
+def _lookup_table(catalog: TableLookups, index: LookupIndex) -> IndexTable:
     base = _base(catalog, index.table)
     searched = [_declared(base, name) for name in index.columns]
     taken = {column.name.casefold() for column in searched}
@@ -161,7 +163,7 @@ def _lookup_table(catalog: Catalog, index: LookupIndex) -> IndexTable:
     )
 
 
-def _kept_table(catalog: Catalog, index: LookupIndex) -> IndexTable:
+def _kept_table(catalog: TableLookups, index: LookupIndex) -> IndexTable:
     """The application's own: the searched columns, then a column for each part of the shard key."""
     base, kept = _base(catalog, index.table), _base(catalog, index.index_table or "")
     assert isinstance(base.placement, Sharded)
@@ -179,7 +181,7 @@ def _kept_table(catalog: Catalog, index: LookupIndex) -> IndexTable:
 # ------------------------------------------------------------------ join indexes
 
 
-def _join_table(catalog: Catalog, index: JoinIndex) -> IndexTable:
+def _join_table(catalog: TableLookups, index: JoinIndex) -> IndexTable:
     found: dict[ColumnName, str] = {}
     columns: list[Column] = []
     taken: set[str] = set()
@@ -216,7 +218,7 @@ def _join_table(catalog: Catalog, index: JoinIndex) -> IndexTable:
 _OF_ONE_VALUE: Final = frozenset({Family.INT, Family.BOOL, Family.DATE, Family.UUID})
 
 
-def _is_one_value(catalog: Catalog, index: JoinIndex) -> bool:
+def _is_one_value(catalog: TableLookups, index: JoinIndex) -> bool:
     """Whether equal values of the join's two columns are the same value, written in the same way.
 
     Equal texts may differ in letter case, 1.0 equals 1, and a column of SQLite's may hold what it likes.
@@ -240,7 +242,7 @@ def _free(wanted: str, taken: Iterable[str]) -> str:
 # ------------------------------------------------------------------ small things
 
 
-def _base(catalog: Catalog, name: str) -> Table:
+def _base(catalog: TableLookups, name: str) -> Table:
     found: Table | View | None = catalog.relation(name)
     assert isinstance(found, Table)
     return found
@@ -253,7 +255,7 @@ def _declared(table: Table, name: str) -> Column:
     return found
 
 
-def _column(declared: Column, name: str, catalog: Catalog, *, nullable: bool | None = None) -> Column:
+def _column(declared: Column, name: str, catalog: TableLookups, *, nullable: bool | None = None) -> Column:
     """A base table's column in the index table: the same values, which it is only told."""
     written = declared.type.upper()
     return replace(
@@ -283,7 +285,7 @@ def _exact(columns: Iterable[Column]) -> tuple[tuple[str, Spelling], ...]:
     return tuple((column.name, column.spelling) for column in columns if column.spelling is not None)
 
 
-def _named(catalog: Catalog, table: Table) -> Table:
+def _named(catalog: TableLookups, table: Table) -> Table:
     """The table with names that tell its shards apart, where two of them are one database."""
     urls = [catalog.source_url(catalog.source_of(shard)) for shard in catalog.homes(table)]
     known = [url for url in urls if url is not None]
@@ -294,5 +296,5 @@ def _plain(name: str) -> exp.Expr:
     return exp.column(exp.to_identifier(name))
 
 
-def _family(column: Column, catalog: Catalog) -> Family:
+def _family(column: Column, catalog: TableLookups) -> Family:
     return type_family(column.type, catalog.dialect)

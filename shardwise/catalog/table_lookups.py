@@ -11,6 +11,7 @@ from shardwise.caching import cached_property
 from shardwise.catalog.declared import existing
 from shardwise.catalog.filling import fills
 from shardwise.catalog.index_places import own_sharding
+from shardwise.catalog.index_tables import IndexTable, index_table, why_no_table
 from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import Directory, SlotSet, members
 from shardwise.catalog.source_lookups import SCHEMALESS, SourceLookups
@@ -103,19 +104,34 @@ class TableLookups(SourceLookups):
     def lookup_indexes(self, table: Table) -> tuple[LookupIndex, ...]:
         """The lookup indexes on `table`."""
         wanted = table.full_name.casefold()
-        return tuple(each for each in self._of(LookupIndex) if each.table.casefold() == wanted)
+        lookups = (each for each in self._indexes if isinstance(each, LookupIndex))
+        return tuple(each for each in lookups if each.table.casefold() == wanted)
 
     def join_indexes(self) -> tuple[JoinIndex, ...]:
-        return self._of(JoinIndex)
+        return tuple(each for each in self._indexes if isinstance(each, JoinIndex))
+
+    def stored(self, name: str, schema: str | None = None) -> Table | View | None:
+        """As `table`; but it also finds the table that an index is, which no statement of a user's names."""
+        found = self.table(name, schema)
+        if found is None and not schema and name.casefold() in self._own_tables:
+            made = self.index_tables.get(name.casefold())
+            return made.table if made is not None else None
+        return found
 
     def indexes(self) -> tuple[LookupIndex | JoinIndex, ...]:
         """All indexes over shards, in the order declared."""
-        return tuple(item for item in self.items if isinstance(item, LookupIndex | JoinIndex))
+        return self._indexes
+
+    @cached_property
+    def index_tables(self) -> Mapping[str, IndexTable]:
+        """The tables that indexes are, by the index's name, folded; of those that can have one."""
+        able = (index for index in self._indexes if why_no_table(self, index) is None)
+        return {index.name.casefold(): index_table(self, index) for index in able}
 
     def index(self, name: str) -> LookupIndex | JoinIndex | None:
         """The index of that name, without regard to letter case, or None."""
         wanted = name.casefold()
-        return next((each for each in self.indexes() if each.name.casefold() == wanted), None)
+        return next((each for each in self._indexes if each.name.casefold() == wanted), None)
 
     def state_of(self, index: LookupIndex | JoinIndex) -> IndexState | None:
         """How far `index` is, as the lock file says; None: nobody began to build it."""
@@ -290,9 +306,13 @@ class TableLookups(SourceLookups):
         return {_fold(table.schema): table for table in self._of(Table) if table.is_wildcard}
 
     @cached_property
+    def _indexes(self) -> tuple[LookupIndex | JoinIndex, ...]:
+        return tuple(item for item in self.items if isinstance(item, LookupIndex | JoinIndex))
+
+    @cached_property
     def _own_tables(self) -> frozenset[str]:
         """The names of tables that are indexes, folded."""
-        kept = (each.name for each in self.indexes() if isinstance(each, JoinIndex) or not each.index_table)
+        kept = (each.name for each in self._indexes if isinstance(each, JoinIndex) or not each.index_table)
         return frozenset(name.casefold() for name in kept)
 
     @cached_property

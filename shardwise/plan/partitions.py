@@ -355,7 +355,7 @@ class _Reference:
 
 
 def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog, syntax: Syntax) -> _Reference:
-    found = catalog.table(table.name, table.db or None) or catalog.wildcard(table.name, table.db or None)
+    found = catalog.stored(table.name, table.db or None) or catalog.wildcard(table.name, table.db or None)
     if not isinstance(found, Table):
         raise InternalError(f'the fragment reads "{table.name}", which is no table of the catalog')
     alias = table.args.get("alias")

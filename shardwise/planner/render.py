@@ -111,7 +111,7 @@ def _types(inner: Node, catalog: Catalog) -> dict[str, str]:
     found = {}
     for name, of in _plain(inner, stream_names(inner)).items():
         schema, _, table = of.table.rpartition(".")
-        declared = catalog.table(table, schema or None)
+        declared = catalog.stored(table, schema or None)
         column = declared.column(of.column) if isinstance(declared, Table) else None
         if column is not None:
             found[name] = column.type

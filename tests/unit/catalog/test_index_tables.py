@@ -205,6 +205,7 @@ def test_a_table_of_a_wildcard_is_not_an_index():
     assert known.wildcard("I") is None
     assert known.wildcard("j") is not None
     assert known.table("i") is None
+    assert known.stored("I").columns[0].name == "id"
 
 
 def test_a_sharding_that_takes_the_name_of_an_index_s_own():
