@@ -16,6 +16,7 @@ Scatter = Literal["allow", "refuse"]
 OWN_ZONE: Final = "SYSTEM"
 """Instead of a time zone's name: the one that the servers have."""
 
+_CHOICES: Final = ("plan_cache", "trust_indexes")
 _COUNTS: Final = ("rows_max", "bytes_max", "spill_bytes_max")  # 0 allows none
 _SIZES: Final = ("memory_bytes_max", "threads", "requests_max", "requests_per_source_max")
 
@@ -25,6 +26,9 @@ class Options:
     """`None` means no limit. Sizes are bytes, times seconds, rows are rows moved off the shards.
 
     `plan_cache` off: statements are planned anew each time, and what was planned is not kept.
+
+    `trust_indexes` lets lookup and join indexes answer, as of their build: nothing keeps them as their tables
+    are yet.
 
     `schema` is where names without a schema are looked for first; then they are of the default schema.
     `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
@@ -41,6 +45,7 @@ class Options:
 
     scatter: Scatter = "allow"
     plan_cache: bool = True
+    trust_indexes: bool = False
     deadline_s: float | None = None
     rows_max: int | None = None
     bytes_max: int | None = None
@@ -60,8 +65,9 @@ class Options:
     def __post_init__(self) -> None:
         if self.scatter not in get_args(Scatter):
             raise _wrong("scatter", self.scatter, "'allow' or 'refuse'")
-        if not isinstance(self.plan_cache, bool):
-            raise _wrong("plan_cache", self.plan_cache, "True or False")
+        for name in _CHOICES:
+            if not isinstance(getattr(self, name), bool):
+                raise _wrong(name, getattr(self, name), "True or False")
         if self.deadline_s is not None and not _is_number(self.deadline_s, above=0):
             raise _wrong("deadline_s", self.deadline_s, "a number of seconds above 0, or None")
         for name in _COUNTS:

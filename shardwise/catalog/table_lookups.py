@@ -118,6 +118,13 @@ class TableLookups(SourceLookups):
             return made.table if made is not None else None
         return found
 
+    def stored_tables(self) -> Iterator[Table | View]:
+        """As `tables`; then the tables that indexes are."""
+        yield from self.tables()
+        for made in self.index_tables.values():
+            if self.table(made.table.name, made.table.schema) is None:
+                yield made.table
+
     def indexes(self) -> tuple[LookupIndex | JoinIndex, ...]:
         """All indexes over shards, in the order declared."""
         return self._indexes

@@ -295,7 +295,8 @@ class _Empty:
         self._with_keys = with_keys
         self._schemas = catalog.schemas()
         self._missing: dict[str, list[Table | View]] = {}
-        for relation in catalog.tables():
+        # What a fragment reads may be an index, which a user is told nothing of.
+        for relation in catalog.tables() if with_keys else catalog.stored_tables():
             # Folded after it was taken apart, as a text's words are: "İ" folds to a letter and a mark.
             words = [word.casefold() for word in _WORD.findall(relation.name)]
             self._missing.setdefault(words[0] if words else "", []).append(relation)

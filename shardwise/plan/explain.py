@@ -23,6 +23,7 @@ from shardwise.plan.gaps import Gap
 from shardwise.plan.nodes import Gather, Node, Raw
 from shardwise.plan.phrases import Phrases, is_renaming
 from shardwise.plan.pushed import pushed
+from shardwise.plan.reasons import OF_INDEX
 from shardwise.plan.route import Note
 from shardwise.plan.run import Fragment, Plan
 from shardwise.plan.sql.text import text_of
@@ -102,8 +103,12 @@ def _plan_lines(plan: Plan, stats: Statistics | None, answers: SourceTexts | Non
             lines += _drawn(tree.fragment(part.name, ["the whole statement"], ()))
     else:
         lines += _drawn(tree.block(plan.root, ()))
-    lines += labelled([("not pushed", note.sentence) for note in plan.notes])
+    lines += labelled([(_label(note), note.sentence) for note in plan.notes])
     return lines + (_totals(stats) if stats else [])
+
+
+def _label(note: Note) -> str:
+    return "index" if note.slug in OF_INDEX else "not pushed"
 
 
 @dataclass

@@ -226,6 +226,73 @@ For the rest, limit the rows by conditions that do.
 """
 )
 
+INDEXES: Final = _texts(
+    """
+index-used: The index answers, as of its build
+What is read of the index is as its tables were when it was built; a table that the application keeps is as
+the application keeps it. Rows that have come or changed since then may be missed, rows that have gone are not
+found where the table itself is read too, and are still there where the index alone answers.
+-> `trust_indexes=False`, the default, reads the tables. `CHECK JOIN INDEX … REPAIR` brings an index up to
+date.
+
+index-not-trusted: The connection does not trust indexes
+Nothing keeps an index as its tables are while they are written, so it is used only where that is asked for.
+-> Open the connection, or run the statement, with `trust_indexes=True`, if answers as of the build will do.
+
+index-in-scope: The connection has a scope
+An index holds the rows of everybody. In a scope the tables themselves are read, each with the scope's
+condition.
+-> RESET SCOPE, if the statement is not one tenant's.
+
+index-without-table: The index can have no table
+The columns of a table are not known, or a table is split by a DIRECTORY, whose members come and go, or the
+index joins a table with itself.
+-> The sentence says which. Columns: list them in the catalog, or read them off the sources.
+
+index-not-built: The index was never built
+The catalog declares it, and the lock file knows of no build.
+-> Build it: CREATE JOIN INDEX, CREATE LOOKUP INDEX on a connection, or `shardwise catalog index`.
+
+index-not-valid: The index is being built, or dropped
+Only a valid one holds all rows.
+-> Wait for the build, or resume it.
+
+index-outdated: The index was built of another catalog
+A column's type or collation, the sharding or its map has changed since: rows may be on other shards now, or
+compare otherwise.
+-> Build it again.
+
+index-lacks-columns: The index does not hold all that the statement reads
+A join index answers alone only if it has the columns of both tables that the statement reads anywhere.
+-> Add them to INCLUDE, or read fewer columns. `_shard`, `_source` and `_table` are the tables', and in no
+index.
+
+index-of-another-equality: The statement compares otherwise than the index
+The types or collations of the two are not the same, or it is not known under which collation a source holds
+a text: the index might lack rows that the statement's comparison finds.
+-> Declare the columns alike, each text with its collation.
+
+index-not-for-this-join: The index is of an inner join
+A join index holds the pairs that meet. The rows of a LEFT, RIGHT, FULL or ANTI join that meet none are not
+in it.
+-> Write an inner join, if rows without a partner are not wanted.
+
+index-not-cheaper: The index would spare nothing
+A join index has more pairs to move than the two tables have rows, or what a lookup index gives is on all
+shards: by what was found, or is known or estimated of the tables.
+-> ANALYZE the tables, if the estimate is wrong.
+
+index-leads-nowhere: The keys found do not travel
+What the index gave is too much to be sent to the table's shards, or of a type that is not the same after it
+was read.
+-> Ask for fewer values at once.
+
+index-misses-a-value: The application's table does not have a value
+A table that the application keeps may lack what is new: for such a value all shards are asked.
+-> Nothing, where such values are few; else keep the table complete, or CREATE the index.
+"""
+)
+
 ERRORS: Final = _texts(
     """
 unknown-table: No such table

@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
 from shardwise.errors import Reason
-from shardwise.plan.reason_texts import ERRORS, NOT_PUSHED, ROUTES
+from shardwise.plan.reason_texts import ERRORS, INDEXES, NOT_PUSHED, ROUTES
 
-Kind = Literal["route", "not-pushed", "error"]
+Kind = Literal["route", "not-pushed", "index", "error"]
 
 
 class NotPushed(StrEnum):
@@ -43,6 +43,27 @@ class NotPushed(StrEnum):
     NOT_IN_AGREEMENT = "not-in-agreement"
 
 
+class OfIndex(StrEnum):
+    """What EXPLAIN tells of an index over shards that a statement may be hoped to use."""
+
+    USED = "index-used"
+    NOT_TRUSTED = "index-not-trusted"
+    IN_SCOPE = "index-in-scope"
+    NO_TABLE = "index-without-table"
+    NOT_BUILT = "index-not-built"
+    NOT_VALID = "index-not-valid"
+    OUTDATED = "index-outdated"
+    LACKS_COLUMNS = "index-lacks-columns"
+    OTHER_EQUALITY = "index-of-another-equality"
+    JOIN_KIND = "index-not-for-this-join"
+    NOT_CHEAPER = "index-not-cheaper"
+    KEYS_UNKNOWN = "index-leads-nowhere"
+    MISS = "index-misses-a-value"
+
+
+OF_INDEX: Final = frozenset(told.value for told in OfIndex)
+
+
 class Explanation(NamedTuple):
     """One reason of the reference page. `remedy` says what change to the query or the catalog removes it."""
 
@@ -58,6 +79,8 @@ def _all() -> Iterator[Explanation]:
         yield Explanation(slug, "route", *texts)
     for reason in NotPushed:
         yield Explanation(reason.value, "not-pushed", *NOT_PUSHED[reason.value])
+    for told in OfIndex:
+        yield Explanation(told.value, "index", *INDEXES[told.value])
     for error in Reason:
         yield Explanation(error.value, "error", *ERRORS[error.value])
 
@@ -73,6 +96,10 @@ did not narrow the shards further; a wider route costs time and never changes th
 
 EXPLAIN prints them as `not pushed`. The part is done, and right, but over rows that were moved off
 the shards first.""",
+    "index": """Why an index over shards answers, or does not
+
+EXPLAIN prints them as `index`, under the plan. Without the index the answer is the same, and of this
+moment; more is moved, or more shards are asked.""",
     "error": """Why a statement failed
 
 `error.reason` is the slug. The message has the details; `error.hint` says what to do about them.""",

@@ -10,7 +10,7 @@ from shardwise.plan.nodes import ColumnId, Node
 from shardwise.plan.run import Bound
 
 LIST_MAX = 1000
-"""With more rows than this an IN subquery is not sent as a list."""
+"""With more rows than this an IN subquery, or what a lookup index gives, is not sent as a list."""
 KEYS_MAX = 50_000
 """With more keys than this a join's other side is not narrowed by them."""
 
@@ -19,7 +19,7 @@ ROWS_MAX = 20_000
 ROWS_EXPECTED_MAX = ROWS_MAX / 2
 """With more rows expected it is not asked for them ahead."""
 
-Use = Literal["scalar", "in", "exists", "keys", "rows"]
+Use = Literal["scalar", "in", "exists", "keys", "rows", "lookup"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Early:
 
     @property
     def rows_max(self) -> int | None:
-        return {"in": LIST_MAX, "keys": KEYS_MAX, "rows": ROWS_MAX}.get(self.use)
+        return {"in": LIST_MAX, "keys": KEYS_MAX, "rows": ROWS_MAX, "lookup": LIST_MAX}.get(self.use)
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Firsts:
 
     def add(self, use: Use, plan: Node) -> Early:
         """A subquery that is to run first, or has."""
-        kind = use if use in ("keys", "rows") else "subquery"
+        kind = {"keys": "keys", "lookup": "keys", "rows": "rows"}.get(use, "subquery")
         name = self.names.setdefault(plan.outputs[0].id, f"{kind}_{len(self.names) + 1}")
         self.found.append(Early(name, use, plan))
         return self.found[-1]

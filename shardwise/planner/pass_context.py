@@ -26,7 +26,8 @@ class PlanContext:
     """What passes may ask: the catalog, the parameters' values, and types of columns.
 
     `notes` collects what was not done, and why, under the fragment or the statement it is about.
-    `forced` names what is done wherever it is right, whatever is estimated.
+    `forced` names what is done wherever it is right, whatever is estimated. `trusts_indexes`: answers as of
+    an index's build will do. `is_scoped`: the connection does not see all rows.
     """
 
     catalog: Catalog
@@ -36,6 +37,8 @@ class PlanContext:
     notes: list[Note] = field(default_factory=list)
     firsts: Firsts = field(default_factory=Firsts)
     forced: frozenset[str] = frozenset()
+    trusts_indexes: bool = False
+    is_scoped: bool = False
 
     def analysis(self) -> Analysis:
         """Distributions of the statement's nodes."""

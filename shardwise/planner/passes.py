@@ -28,6 +28,7 @@ from shardwise.planner.push_filters import push_filters
 from shardwise.planner.push_limit import push_limit
 from shardwise.planner.run_first import run_first
 from shardwise.planner.split_aggregates import split_aggregates
+from shardwise.planner.use_lookup_indexes import use_lookup_indexes
 
 Pass = Callable[[Node, PlanContext], Node]
 
@@ -36,6 +37,7 @@ PASSES: tuple[Pass, ...] = (
     push_filters,
     run_first,
     prune_slots,
+    use_lookup_indexes,
     join_aggregates,
     order_joins,
     choose_strategies,

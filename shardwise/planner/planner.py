@@ -191,7 +191,15 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
         parameters.observed.is_bound_to_context = True
     placing = PlanContext(catalog=catalog, parameters=parameters.copy(), names=binding.names.copy())
     tree = place_members(bound.node, placing)
-    making = _Making(placing.catalog, parameters, binding.names, tuple(notes), options, statement.sql)
+    making = _Making(
+        placing.catalog,
+        parameters,
+        binding.names,
+        tuple(notes),
+        options,
+        statement.sql,
+        is_scoped=bool(context.scope),
+    )
     plan, ctx = making.planned(tree, bound.names)
 
     def moved(root: Node, catalog: Catalog) -> Plan:
@@ -225,6 +233,7 @@ class _Making:
     notes: tuple[Note, ...]
     options: Options
     sql: str
+    is_scoped: bool
 
     def plan(self, root: Node, columns: tuple[str, ...], firsts: Firsts | None = None) -> Plan:
         return self.planned(root, columns, firsts)[0]
@@ -240,6 +249,8 @@ class _Making:
             notes=list(self.notes),
             firsts=firsts or Firsts(),
             forced=frozenset(self.options.force),
+            trusts_indexes=self.options.trust_indexes,
+            is_scoped=self.is_scoped,
         )
         tree, steps = run(
             root,

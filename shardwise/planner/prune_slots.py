@@ -31,14 +31,15 @@ Conjuncts = tuple[exp.Expr, ...]
 def prune_slots(plan: Node, ctx: PlanContext) -> Node:
     def change(node: Node) -> Node:
         if isinstance(node, Filter) and isinstance(node.input, Scan):
-            scan = _pruned(node.input, node.conjuncts, ctx)
+            scan = pruned_scan(node.input, node.conjuncts, ctx)
             return node if scan is node.input else node.but(input=scan)
         return node
 
     return rewrite(plan, change)
 
 
-def _pruned(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
+def pruned_scan(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
+    """The scan on the slots that predicates which reached it leave."""
     pruned = asked(scan, conjuncts, ctx)
     if pruned is None:
         return scan

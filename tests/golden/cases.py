@@ -6,6 +6,7 @@ A file is cases with a blank line between them:
     -- catalog: shop
     -- params: [5, "a"]
     -- scope: {"customer_id": 5}
+    -- options: {"trust_indexes": true}
     -- expect: push_limit
     -- never: push_limit, split_aggregates
     -- force: group_before_joins
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-_DIRECTIVE = re.compile(r"-- (catalog|params|scope|expect|never|force|todo): *(.*)")
+_DIRECTIVE = re.compile(r"-- (catalog|params|scope|options|expect|never|force|todo): *(.*)")
 _BORDER = "----"
 
 
@@ -44,6 +45,7 @@ class Case:
     catalog: str = "shop"
     params: Any = ()
     scope: Any = field(default_factory=dict)
+    options: Any = field(default_factory=dict)
     expect: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     force: tuple[str, ...] = ()
@@ -97,7 +99,7 @@ def _directives(case: Case) -> None:
                 case.catalog = value.strip()
             elif name == "todo":
                 case.todo = value
-            elif name in ("params", "scope"):
+            elif name in ("params", "scope", "options"):
                 setattr(case, name, json.loads(value))
             else:
                 names = tuple(part.strip() for part in value.split(","))

@@ -31,7 +31,7 @@ def planned(case: Case) -> tuple[str, set[str]]:
     try:
         with_catalog = planner(case.catalog)
         context = Context(scope=scope_of(with_catalog.catalog, case.scope))
-        options = Options(verify_passes=True, force=case.force)
+        options = Options(verify_passes=True, force=case.force, **case.options)
         plan = with_catalog.prepare(case.sql).plan(case.params, context=context, options=options)
         text = explain_text(plan)
     except InternalError:

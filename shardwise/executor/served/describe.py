@@ -173,8 +173,8 @@ class ServedDescriber:
         return self._read(sql)
 
     def relation(self, table: exp.Table) -> Table | View | None:
-        """What of the catalog a table's name means."""
-        return self._catalog.table(table.name, table.db or None)
+        """What of the catalog a table's name means; an index's too, which a fragment may read."""
+        return self._catalog.stored(table.name, table.db or None)
 
     def empty_local(self, data: Any) -> str:
         """A query of a registered table's columns without rows."""

@@ -205,7 +205,7 @@ def _empty(catalog: Catalog, *, has_hidden: bool) -> sqlite3.Connection:
         schemas = {relation.schema.casefold() for relation in catalog.tables() if relation.schema}
         for schema in sorted(schemas - {"main", "temp"}):
             con.execute(f"ATTACH ':memory:' AS {lite.identifier(schema)}")
-        for relation in catalog.tables():
+        for relation in catalog.stored_tables():
             for statement in _definition(relation, has_hidden=has_hidden):
                 con.execute(statement)
     except sqlite3.Error as error:

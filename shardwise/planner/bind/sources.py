@@ -10,7 +10,6 @@ from sqlglot import exp
 from shardwise.catalog.model import Table, View
 from shardwise.errors import NotSupportedError, Position, Reason, UnknownName, Unplannable
 from shardwise.plan.nodes import ColumnId, Join, JoinKind, Local, Node, Output, Scan, TableFunction
-from shardwise.plan.route import Route
 from shardwise.plan.tree import column, conjuncts, free_columns
 from shardwise.planner.allowed import TABLE_FUNCTIONS, forbidden
 from shardwise.planner.bind.bound import BoundQuery
@@ -29,6 +28,7 @@ from shardwise.planner.bind.scope import (
 from shardwise.planner.bind.scoping import scoped
 from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.positions import position_of
+from shardwise.planner.scans import scan_of
 
 if TYPE_CHECKING:
     from shardwise.planner.bind.query import Binder
@@ -339,21 +339,13 @@ def _scan_of(binder: Binder, table: Table, name: str, position: Position | None)
             hint="List them in the catalog, or read them off the sources: shardwise catalog import",
             position=position,
         )
-    rel = binder.names.fresh(name)
-    dialect = binder.dialect
-    columns = tuple(
-        Output(ColumnId(rel, c.name), c.type, dialect.collation(c), c.spelling if dialect.folds(c) else None)
-        for c in table.columns
-    )
+    scan = scan_of(table, name, binder.names, binder.catalog, binder.dialect)
     hidden = tuple(
-        Output(ColumnId(rel, name), "VARCHAR")
+        Output(ColumnId(scan.rel, name), "VARCHAR")
         for name in HIDDEN
         if name not in {c.name.lower() for c in table.columns}
     )
-    # Where the members of a DIRECTORY are not known yet, the route is empty until `place_members` fills it.
-    homes = () if binder.catalog.open_sharding(table) else binder.catalog.homes(table)
-    route = Route(shards=homes, total=len(homes))
-    return Scan(table=table, rel=rel, columns=columns + hidden, route=route)
+    return scan.but(columns=scan.columns + hidden)
 
 
 def _renamed(node: Node, ids: tuple[ColumnId, ...], ast: exp.Expr, name: str) -> FromItem:

@@ -81,7 +81,7 @@ class Shape:
             return None
         seen = context.shape if self.is_bound_to_scope else context.form
         passes = (options.disable_passes, options.force, options.verify_passes)
-        return (kinds, seen, options.scatter, *passes)
+        return (kinds, seen, options.scatter, options.trust_indexes, *passes)
 
 
 @dataclass(slots=True, eq=False)

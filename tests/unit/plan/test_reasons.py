@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shardwise.errors import Reason
-from shardwise.plan.reasons import REASONS, NotPushed, page
+from shardwise.plan.reasons import REASONS, NotPushed, OfIndex, page
 
 ROOT = Path(__file__).parents[3]
 SLUG = re.compile(r"[a-z]+(-[a-z]+)+")
@@ -33,11 +33,13 @@ def test_a_reason_is_told_in_full(reason: tuple[str, ...]) -> None:
 
 
 def test_no_slug_means_two_things() -> None:
-    assert len(REASONS) == len(Reason) + len(NotPushed) + sum(r.kind == "route" for r in REASONS.values())
+    assert len(REASONS) == len(Reason) + len(NotPushed) + len(OfIndex) + sum(
+        r.kind == "route" for r in REASONS.values()
+    )
 
 
 def test_all_errors_and_declined_pushes_are_documented() -> None:
-    assert {*Reason, *NotPushed} <= REASONS.keys()
+    assert {*Reason, *NotPushed, *OfIndex} <= REASONS.keys()
 
 
 def test_every_slug_that_a_note_is_made_with_is_documented() -> None:

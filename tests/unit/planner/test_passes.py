@@ -33,7 +33,7 @@ from shardwise.plan.verify import verify
 from shardwise.planner import OPTIONAL, PASSES, Context, Planner, scope_of
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import Pass, run
-from tests.unit.planner.trees import LETTERS, bound, first
+from tests.unit.planner.trees import LETTERS, bound, first, with_valid_indexes
 
 NAMES = [one.__name__ for one in PASSES]
 
@@ -58,6 +58,7 @@ SELECT a.k FROM a JOIN (SELECT k, count(*) AS n FROM d GROUP BY k) g ON g.k = a.
 SELECT d.x, count(*) FROM a JOIN d ON a.v = d.v GROUP BY d.x
 """
 CASES = STATEMENTS.strip().splitlines()
+INDEXED = with_valid_indexes(LETTERS.apply("CREATE LOOKUP INDEX a_s ON a (s)"))
 
 
 def test_a_pass_is_a_function_in_a_file_of_its_name() -> None:
@@ -78,6 +79,8 @@ def test_every_pass_fires_somewhere() -> None:
     fired = {name for sql in CASES for name, _ in Planner(LETTERS).prepare(sql).plan().steps}
     scope = Context(scope=scope_of(LETTERS, {"k": 1}))
     fired |= {name for name, _ in Planner(LETTERS).prepare("SELECT v FROM a").plan(context=scope).steps}
+    trusting = Planner(INDEXED).prepare("SELECT v FROM a WHERE s = 'n'")
+    fired |= {name for name, _ in trusting.plan(options=Options(trust_indexes=True)).steps}
     assert fired == set(NAMES)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from shardwise.catalog import parse
-from shardwise.catalog.model import Catalog
+from shardwise.catalog.index_tables import fingerprint
+from shardwise.catalog.model import Built, Catalog, IndexState, JoinIndex
 from shardwise.plan.nodes import Node, Output
 from shardwise.plan.tree import walk
 from shardwise.planner.bind import Binder
@@ -52,6 +53,22 @@ CREATE TABLE only0 (k BIGINT, v BIGINT) ON s0;
 CREATE TABLE only1 (k BIGINT, v BIGINT) ON s1;
 CREATE VIEW positive AS SELECT k, v FROM a WHERE v > 0;
 """)
+
+
+def with_valid_indexes(catalog: Catalog) -> Catalog:
+    """The catalog as it is once all of its indexes are built."""
+    own = (index for index in catalog.indexes() if isinstance(index, JoinIndex) or not index.index_table)
+    states = [
+        IndexState(
+            name=index.name,
+            state=Built.VALID,
+            built_at="2026-12-01T00:00:00Z",
+            rows=10,
+            fingerprint=fingerprint(catalog, index),
+        )
+        for index in own
+    ]
+    return catalog.with_(*states)
 
 
 def context(

@@ -1,0 +1,117 @@
+"""Which indexes over shards a statement may use, and why not the others: asked by the passes that use them.
+
+An index answers as of its build, so it is used only where that is asked for (`trust_indexes`), if it is valid
+and was built of this catalog. In a connection's scope none is: its rows are everybody's. A table that the
+application keeps (ATTACH) is as the application keeps it.
+"""
+
+from __future__ import annotations
+
+from shardwise.catalog.index_tables import IndexTable, fingerprint, why_no_table
+from shardwise.catalog.model import Built, Column, JoinIndex, LookupIndex
+from shardwise.catalog.types import Family, read_type, type_family
+from shardwise.plan.nodes import Cte, Node, Recursive
+from shardwise.plan.reasons import OfIndex
+from shardwise.plan.route import Note
+from shardwise.plan.tree import walk
+from shardwise.planner.pass_context import PlanContext
+
+Index = LookupIndex | JoinIndex
+
+
+def usable(index: Index, plan: Node, ctx: PlanContext) -> IndexTable | None:
+    """The table of an index that serves the statement; None, and a note, where it may not be used."""
+    note = _objection(index, plan, ctx)
+    if note is not None:
+        tell(note, ctx)
+        return None
+    return ctx.catalog.index_tables[index.name.casefold()]
+
+
+def tell(note: Note, ctx: PlanContext) -> None:
+    if note not in ctx.notes:
+        ctx.notes.append(note)
+
+
+def title(index: Index) -> str:
+    """An index as messages name it."""
+    return f"{'join' if isinstance(index, JoinIndex) else 'lookup'} index {index.name}"
+
+
+def tell_used(index: Index, ctx: PlanContext) -> None:
+    if isinstance(index, LookupIndex) and index.index_table is not None:
+        how = f"answers as the application keeps {index.index_table}"
+    else:
+        state = ctx.catalog.state_of(index)
+        built_at = state.built_at if state is not None else None
+        how = f"answers as of the build{f', {built_at}' if built_at else ''}"
+    tell(Note(OfIndex.USED, f"{title(index)} {how}"), ctx)
+
+
+def _objection(index: Index, plan: Node, ctx: PlanContext) -> Note | None:
+    name = title(index)
+    problem = why_no_table(ctx.catalog, index)
+    if problem is not None:
+        return Note(OfIndex.NO_TABLE, f"{name} is not used: {problem}")
+    if not ctx.trusts_indexes:
+        return Note(
+            OfIndex.NOT_TRUSTED, f"{name} is not used: trust_indexes is off, and it may be out of date"
+        )
+    if ctx.is_scoped:
+        return Note(OfIndex.IN_SCOPE, f"{name} is not used: the connection has a scope")
+    if isinstance(index, LookupIndex) and index.index_table is not None:
+        return None
+    state = ctx.catalog.state_of(index)
+    if state is None:
+        return Note(OfIndex.NOT_BUILT, f"{name} is not used: it is not built")
+    if state.state is not Built.VALID:
+        return Note(OfIndex.NOT_VALID, f"{name} is not used: its state is {state.state.lower()}")
+    if state.fingerprint != fingerprint(ctx.catalog, index):
+        return Note(OfIndex.OUTDATED, f"{name} is not used: what it was built of has changed in the catalog")
+    if _is_hidden(index, plan):
+        return Note(OfIndex.NO_TABLE, f"{name} is not used: the statement has a WITH item of its name")
+    return None
+
+
+def _is_hidden(index: Index, plan: Node) -> bool:
+    wanted = index.name.casefold()
+    return any(isinstance(n, Cte | Recursive) and n.name.casefold() == wanted for n in walk(plan))
+
+
+# ------------------------------------------------------------------ equalities
+
+
+def compares_alike_anywhere(column: Column, ctx: PlanContext) -> bool:
+    """Whether a column of another table that is declared alike compares alike.
+
+    A text without a declared collation has its table's, if the dialect has such. A float may have been
+    rounded on its way.
+    """
+    family = _family(column, ctx)
+    if column.collation is not None or family not in (Family.TEXT, Family.ENUM):
+        return family is not Family.FLOAT
+    return ctx.dialect.collation(column) is None
+
+
+def compare_alike(one: Column, other: Column, ctx: PlanContext) -> bool:
+    """Whether a constant equals a value of the one where it equals that value in the other."""
+    family = _family(one, ctx)
+    if family is not _family(other, ctx) or family in _UNLIKE:
+        return False
+    if _is_padded(one, ctx) is not _is_padded(other, ctx):
+        return False
+    collations = {(ctx.dialect.collation(c) or "").casefold() for c in (one, other)}
+    return len(collations) == 1 and all(compares_alike_anywhere(c, ctx) for c in (one, other))
+
+
+def _is_padded(column: Column, ctx: PlanContext) -> bool:
+    read = read_type(column.type, ctx.catalog.dialect)
+    return read is not None and read.name in _PADDED
+
+
+_UNLIKE = frozenset({Family.FLOAT, Family.ENUM, Family.JSON, Family.BIT, Family.NESTED, Family.OTHER})
+_PADDED = frozenset({"CHAR", "CHARACTER", "BPCHAR", "NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"})
+
+
+def _family(column: Column, ctx: PlanContext) -> Family:
+    return type_family(column.type, ctx.catalog.dialect)
