@@ -92,7 +92,8 @@ class Choosing:
         bound = self.came[i]
         if bound is not None and bound.rows is not None and self.ctx.early.rows_travel(bound):
             positions = {o.id: n for n, o in enumerate(self.kept(part))}
-            values = {c: _values(bound, positions[id]) for c, id in self.columns[i].items()}
+            mine = ((c, positions.get(id)) for c, id in self.columns[i].items())
+            values = {c: _values(bound, at) for c, at in mine if at is not None}  # unread ones did not come
             return Side(name, len(bound.rows), self._width(part), 1, values, is_here=True)
         estimates = self.ctx.estimates
         rows = estimates.rows(part) if bound is None else max(estimates.rows(part), ROWS_MAX)
