@@ -16,6 +16,7 @@ from shardwise.planner.choose_strategies import choose_strategies
 from shardwise.planner.drop_fences import drop_fences
 from shardwise.planner.group_before_joins import group_before_joins
 from shardwise.planner.join_aggregates import join_aggregates
+from shardwise.planner.join_subqueries import join_subqueries
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.narrow_groups import narrow_groups
 from shardwise.planner.note_reasons import note_reasons
@@ -39,6 +40,7 @@ PASSES: tuple[Pass, ...] = (
     prune_slots,
     use_lookup_indexes,
     join_aggregates,
+    join_subqueries,
     order_joins,
     choose_strategies,
     narrow_groups,

@@ -7,14 +7,17 @@
 
 The outer one stays: a row may be on several shards. Likewise for the arms of UNION, INTERSECT and EXCEPT,
 which treat equal rows as one, and for DISTINCT ON, in the same order on both sides: the first row of all is
-the first of its shard.
+the first of its shard. Of the inner side of a semi- or anti-join nothing but the columns that are compared is
+of use, and no row twice; not of texts that a collation takes as equal: one would stand for all of them, and
+the join may compare by another collation.
 """
 
 from __future__ import annotations
 
-from shardwise.plan.nodes import Distinct, Gather, Node, SetOp
-from shardwise.plan.tree import rewrite
+from shardwise.plan.nodes import ColumnId, Distinct, Gather, Join, Keep, Node, SetOp
+from shardwise.plan.tree import columns_in, rewrite
 from shardwise.planner.distribution import Analysis, mixes_collations
+from shardwise.planner.equivalence import is_binary
 from shardwise.planner.pass_context import PlanContext
 
 
@@ -28,10 +31,26 @@ def push_distinct(plan: Node, ctx: PlanContext) -> Node:
                 _distinct(a, Distinct(input=a), analysis) if isinstance(a, Gather) else a for a in node.arms
             )
             return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
+        if isinstance(node, Join) and node.kind in ("semi", "anti") and isinstance(node.right, Gather):
+            right = _inner(node, node.right, ctx, analysis)
+            return node if right is node.right else node.but(right=right)
         return node
 
     analysis = ctx.analysis()
-    return rewrite(plan, change) if plan.kinds & {Distinct, SetOp} else plan
+    return rewrite(plan, change) if plan.kinds & {Distinct, SetOp, Join} else plan
+
+
+def _inner(node: Join, gather: Gather, ctx: PlanContext, analysis: Analysis) -> Gather:
+    """The inner side's different keys, if they are estimated at no more than half of its rows."""
+    read = frozenset[ColumnId]().union(*(columns_in(c) for c in node.on))
+    kept = tuple(o for o in gather.outputs if o.id in read)
+    if not kept or not all(is_binary(o.collation) for o in kept):
+        return gather
+    keys = ctx.estimates.distinct(gather.input, [o.id for o in kept]) * len(gather.shards)
+    if keys > ctx.estimates.rows(gather.input) / 2 and "push_distinct" not in ctx.forced:
+        return gather
+    inner = gather.input if len(kept) == len(gather.outputs) else Keep(input=gather.input, columns=kept)
+    return _distinct(gather.but(input=inner), Distinct(input=inner), analysis)
 
 
 def _compare_alike(node: SetOp, ctx: PlanContext) -> bool:

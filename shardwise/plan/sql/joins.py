@@ -10,6 +10,7 @@ from shardwise.plan.nodes import Filter, Join, TableFunction
 from shardwise.plan.sql.block import Block, Col, Kind, Scope
 from shardwise.plan.sql.clauses import ADD
 from shardwise.plan.sql.expressions import conjunction, has_subquery
+from shardwise.plan.tree import subplan
 
 if TYPE_CHECKING:
     from shardwise.plan.sql.render import Renderer
@@ -38,6 +39,8 @@ def add_join(render: Renderer, node: Join, left: Block, outer: Scope) -> Block:
     if left.is_one_row and node.kind in ("inner", "cross"):
         block = render.block(node.right, outer)
         return _filtered(render, node, block, outer) if node.on else block
+    if node.kind in ("semi", "anti") and not render.reader.has_semi_join:
+        return ADD[Filter](render, Filter(input=node.left, conjuncts=(_exists(node),)), left, outer)
     left = _side(render, left, keeps=node.kind in _KEEPS_LEFT)
     if node.lateral:
         right = _lateral(render, node, left, outer)
@@ -66,6 +69,13 @@ def add_join(render: Renderer, node: Join, left: Block, outer: Scope) -> Block:
         block.kinds = {id: kind for id, kind in block.kinds.items() if id in block.columns}
     block.rel = None
     return block
+
+
+def _exists(node: Join) -> exp.Expr:
+    """A semi- or anti-join as a condition on the left side's rows."""
+    inner = Filter(input=node.right, conjuncts=node.on) if node.on else node.right
+    found = exp.Exists(this=subplan(inner))
+    return found if node.kind == "semi" else exp.Not(this=found)
 
 
 def _filtered(render: Renderer, node: Join, block: Block, outer: Scope) -> Block:

@@ -12,13 +12,14 @@ class Reader:
 
     `cuts_quotients`: a derived table that is grouped stays one if its quotients are computed on, for the
     engine computes on what it has stored, which has fewer digits. `sees_outer_rows`: a derived table in a
-    subquery may read the outer row.
+    subquery may read the outer row. `has_semi_join`: else one is EXISTS in WHERE.
     """
 
     qualify: bool = True
     having_alone: bool = True
     cuts_quotients: bool = False
     sees_outer_rows: bool = True
+    has_semi_join: bool = True
 
 
 ANY = Reader()

@@ -187,7 +187,7 @@ MYSQL = Dialect(
     literal_of=literal_of,
     constants=MySQLConstants(),
     combine=combine,
-    reader=Reader(qualify=False, cuts_quotients=True, sees_outer_rows=False),
+    reader=Reader(qualify=False, cuts_quotients=True, sees_outer_rows=False, has_semi_join=False),
     family=family,
     is_alone=True,
     filters_whole=True,

@@ -196,7 +196,7 @@ SQLITE = Dialect(
     literal_of=literal_of,
     constants=SQLiteConstants(),
     combine=combine,
-    reader=Reader(qualify=False, having_alone=False),
+    reader=Reader(qualify=False, having_alone=False, has_semi_join=False),
     family=family,
     is_alone=True,
     filters_whole=True,
@@ -206,5 +206,5 @@ SQLITE = Dialect(
     shapes=shapes,
     folds=folds,
     sums_overflow=True,
-    off=frozenset({"run_first", "choose_strategies", "narrow_groups", "order_joins"}),
+    off=frozenset({"run_first", "choose_strategies", "join_subqueries", "narrow_groups", "order_joins"}),
 )

@@ -100,6 +100,9 @@ class Choosing:
         values = {c: estimates.distinct(part, [id]) for c, id in self.columns[i].items()}
         guessed = frozenset(c for c, id in self.columns[i].items() if estimates.of(part).column(id).is_guess)
         is_told = not guessed or _is_asked(part)
+        if self.kind in ("semi", "anti") and i == 1:  # no key of it comes twice
+            shards = len(where.shards or ()) if isinstance(where, Split) else 1
+            rows = min(rows, estimates.distinct(part, [o.id for o in self.kept(part)]) * shards)
         repeatable = is_told and is_repeatable(part, self.ctx) and not waits(part, self.ctx)
         cut = self.ctx.dialect.reader.cuts_quotients and gives_quotients(part, self.ctx.types)
         travels = repeatable and bound is None and may_travel(self.kept(part)) and self.ctx.dialect.sends_rows

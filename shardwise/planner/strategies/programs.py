@@ -48,6 +48,10 @@ class Side:
     """Classes of which the number of values was not measured: each row may have a key of its own."""
     keys_here: Mapping[ClassId, float] = field(default_factory=dict)
 
+    @property
+    def may_come_ahead(self) -> bool:
+        return self.rows_max > 0 and self.rows <= self.rows_max
+
     def keys(self, by: ClassId) -> float:
         """How many keys it gives, at most."""
         return self.rows if by in self.guessed else min(self.values[by], self.rows)
@@ -258,7 +262,7 @@ def _options(
                 after = state.copy()
                 after.keys(few, many, by)
                 yield after
-            if not side.is_here and side.rows <= side.rows_max:
+            if not side.is_here and side.may_come_ahead:
                 after = state.copy()
                 after.ahead(few)
                 after.keys(few, many, by)
@@ -283,7 +287,7 @@ def _all_sent(
         return None
     others = [i for i in range(len(sides)) if i != anchor]
     state = _reduced(State(list(sides)), lambda a, b, by: a != anchor and narrows(a, b, by), keys_max, others)
-    if not all(s.is_here or s.rows <= s.rows_max for i, s in enumerate(state.sides) if i != anchor):
+    if not all(s.is_here or s.may_come_ahead for i, s in enumerate(state.sides) if i != anchor):
         return None
     waiting = list(others)
     while waiting:
