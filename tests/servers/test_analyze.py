@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import pytest
 
 from shardwise.catalog.language import parse
 from shardwise.catalog.model import TableStatistics
-from shardwise.errors import OperationalError
+from shardwise.errors import Cancelled, DeadlineExceeded, OperationalError
 from shardwise.inspection.analyzing import collecting
 from shardwise.session import Cluster
 from shardwise.session import open as open_cluster
 from tests.servers import mariadb, postgres
+from tests.servers.running import new_name
 
 ROWS = 6_000
 SHARDS = 3
@@ -353,3 +356,79 @@ def test_odd_types(product: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> 
     else:
         assert known["bc"].bounds == known["never"].bounds == known["num"].bounds == ()
         assert known["word"].common[0][0] == "it's \\ä"
+
+
+def test_databases_as_members() -> None:
+    server = mariadb()
+    prefix = new_name("tenant")
+    for tenant in (1, 2, 30):
+        name = server.database(
+            "CREATE TABLE orders (id BIGINT PRIMARY KEY, v BIGINT)",
+            f"INSERT INTO orders SELECT seq, {tenant} FROM seq_1_to_{tenant}",
+            "ANALYZE TABLE orders",
+            name=f"{prefix}_{tenant}",
+        )
+    catalog = parse(
+        "CREATE CATALOG shop DIALECT mysql;"
+        f"CREATE SOURCE main URL '{server.url(name)}';"
+        "CREATE SHARDING by_database USING DIRECTORY AS tenant ON main;"
+        "ATTACH TABLE orders (id BIGINT PRIMARY KEY, v BIGINT) SHARD BY by_database (tenant BIGINT VIRTUAL)"
+        f" NAMED '{prefix}_{{tenant}}.{{table}}';"
+    )
+    with open_cluster(catalog, secrets={"main": server.password}) as cluster:
+        for from_sources in (False, True):
+            (done,) = cluster.analyze("orders", from_sources=from_sources)
+            assert done.statistics.rows == 33
+            assert done.statistics.columns["tenant"].distinct == 3
+            assert dict(done.statistics.columns["tenant"].common)["30"] == pytest.approx(30 / 33, abs=1e-4)
+        assert cluster.analyze("orders")[0].statistics.columns["id"].distinct == 30
+
+
+def test_a_cancel_stops_the_servers(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = threading.Event()
+    sleep = "SELECT SLEEP(60)" if world.is_mysql else "SELECT pg_sleep(60)"
+
+    def slow(asking: Any, *_: object) -> object:
+        started.set()
+        return asking.reader.rows(sleep)
+
+    monkeypatch.setattr("shardwise.inspection.analyzing.parts.Asking.sample", slow)
+    with world.open(dialects(world)[0]) as cluster, cluster.connect() as con:
+        cursor = con.cursor()
+        stopper = threading.Thread(target=lambda: (started.wait(20), time.sleep(0.3), cursor.cancel()))
+        begun = time.monotonic()
+        stopper.start()
+        with pytest.raises(Cancelled):
+            cursor.execute("ANALYZE")
+        stopper.join()
+        with pytest.raises(DeadlineExceeded):
+            con.execute("ANALYZE", deadline_s=0.5)
+        assert time.monotonic() - begun < 30
+        monkeypatch.undo()
+        assert con.execute("ANALYZE").fetchone()[1] == ROWS  # connections are good for other statements
+
+
+def test_a_reader_who_may_see_little(world: World) -> None:
+    """SELECT alone is needed; what a server does not tell such a user is not known."""
+    user = new_name("reader")[:30]
+    name = world.databases[0]
+    if world.is_mysql:
+        world.server.run(
+            f"CREATE USER `{user}` IDENTIFIED BY 'pw'", f"GRANT SELECT ON `{name}`.* TO `{user}`"
+        )
+    else:
+        world.server.run(
+            f"CREATE USER \"{user}\" PASSWORD 'pw'",
+            f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "{user}"',
+            database=name,
+        )
+    url = world.server.url(name, user=user)
+    catalog = parse(
+        f"CREATE CATALOG c DIALECT {dialects(world)[0]}; CREATE SOURCE s URL '{url}';"
+        'ATTACH TABLE "Mixed Case" ON s;'
+    )
+    with open_cluster(catalog, secrets={"s": "pw"}) as cluster:
+        for from_sources in (False, True):
+            (done,) = cluster.analyze(from_sources=from_sources)
+            assert done.statistics.rows == pytest.approx(ROWS / SHARDS, rel=0.1)
+            assert done.statistics.columns["id"].distinct == done.statistics.rows

@@ -230,6 +230,20 @@ def test_empty_shards_and_empty_tables(tmp_path: Path) -> None:
     assert all(c.bounds == () and c.nulls == 0 for c in done.statistics.columns.values())
 
 
+@pytest.mark.parametrize("product", MAKERS)
+def test_a_pass_over_shards_of_which_some_are_empty(
+    tmp_path: Path, product: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collecting, "SAMPLE_ROWS", 1)
+    with shardwise.open(make(tmp_path, product, 7, 3)) as cluster:
+        (done,) = cluster.analyze()
+    assert (done.statistics.rows, done.statistics.source) == (3, "scan")
+    known = done.statistics.columns
+    assert (known["id"].distinct, known["city"].distinct, known["void"].distinct) == (3, 1, 0)
+    assert (known["id"].bounds[0], known["id"].bounds[-1]) == ("0", "2")
+    assert known["void"].nulls == 1
+
+
 # -- layouts ------------------------------------------------------------------------------------
 
 
@@ -579,6 +593,35 @@ def test_statements_are_planned_anew_with_them(shop: Path) -> None:
         after = cluster.plan(sql, (4,))
         assert after is not before
         assert con.execute(sql, (4,)).fetchall() == [(4,)]
+
+
+def test_the_small_side_of_a_join_comes_first_once_it_is_known(tmp_path: Path) -> None:
+    """Guessed to be as large as the other, it does not narrow it; the answer is the same."""
+    for n in range(2):
+        with duckdb.connect(str(tmp_path / f"s{n}.duckdb")) as db:
+            db.execute(
+                "CREATE TABLE large (id INTEGER, k INTEGER); CREATE TABLE small (id INTEGER, k INTEGER)"
+            )
+            db.execute(f"INSERT INTO large SELECT i, i * 7 % 20000 FROM range({n}, 20000, 2) r(i)")
+            db.execute(f"INSERT INTO small SELECT i, i * 11 FROM range({n}, 40, 2) r(i)")
+    columns = "(id INTEGER, k INTEGER)"
+    (tmp_path / "cluster.sql").write_text(f"""
+        CREATE SOURCE s{{n}} FOR n IN 0-1 URL 'duckdb:///s{{n}}.duckdb' READ ONLY;
+        CREATE SHARDING f USING MOD 2 AS n ON s{{n}};
+        ATTACH TABLE large {columns} SHARD BY f (id); ATTACH TABLE small {columns} SHARD BY f (id);
+    """)
+    sql = "SELECT count(*), sum(l.id) FROM large l JOIN small s ON l.k = s.k"
+    with shardwise.open(tmp_path / "cluster.sql") as cluster, cluster.connect() as con:
+        before = con.execute(sql)
+        rows = before.fetchall()
+        moved = before.stats.rows_moved if before.stats else 0
+        con.execute("ANALYZE")
+        after = con.execute(sql)
+        assert after.fetchall() == rows
+        assert rows[0][0] == 40
+        assert after.stats is not None
+        assert after.stats.rows_moved <= 80 < moved
+        assert con.execute(sql).fetchall() == rows
 
 
 def test_statements_go_on_meanwhile(tmp_path: Path) -> None:
