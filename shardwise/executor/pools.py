@@ -215,6 +215,11 @@ class SourcePool:
     def _is_free(self, name: str) -> bool:
         return not self._users[name] and name not in self._written
 
+    @property
+    def options(self) -> SourceOptions:
+        """What each open source may use."""
+        return self._options
+
     def location(self, name: str) -> Location:
         """Where the source is; it is not opened."""
         return self._locate(name)

@@ -15,10 +15,10 @@ from typing import TypeVar
 
 import duckdb
 
-from shardwise.errors import ShardUnavailable
+from shardwise.errors import Cancelled, DataError, ShardUnavailable
 from shardwise.executor import duck
 from shardwise.executor.backends import backend_of
-from shardwise.executor.backends.base import Location, SourceOptions
+from shardwise.executor.backends.base import Location
 from shardwise.executor.backends.duckdb import settings
 from shardwise.executor.pools import SourcePool
 from shardwise.executor.writing.base import Form, FormColumn, Rows
@@ -105,7 +105,7 @@ class DuckDBWriter:
             raise ShardUnavailable(
                 f'source "{self._location.source}": file "{path}" does not exist', is_missing=True
             )
-        con = duck.connect(str(path), settings(self._location, SourceOptions()))
+        con = duck.connect(str(path), settings(self._location, self._pool.options))
         with self._lock:
             self._con = con
             if self._is_stopped:
@@ -116,6 +116,13 @@ class DuckDBWriter:
     def _translated(self) -> Iterator[None]:
         try:
             yield
+        except duckdb.InterruptException as error:
+            raise Cancelled("the statement was cancelled") from error
+        except (duckdb.DataError, duckdb.IntegrityError):
+            raise DataError(
+                f'source "{self._location.source}": a row does not fit into the index table',
+                hint="Compare the columns of the base tables on all shards: `shardwise catalog check`",
+            ) from None  # what the engine says has the value in it
         except duckdb.Error as error:
             backend = backend_of(self._location.scheme, self._location.source)
             raise backend.translate_error(error, self._location) from error

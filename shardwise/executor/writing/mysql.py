@@ -38,6 +38,7 @@ class MySQLWriter:
 
     def __init__(self, _: SourcePool, location: Location) -> None:
         self._location = location
+        self._made: set[str] = set()
         self._is_stopped = False
         with self._translated():
             self._settings = settings_of(location)
@@ -54,11 +55,15 @@ class MySQLWriter:
         self._write = literals("UTC")
 
     def _make(self, form: Form) -> None:
+        """Before a transaction, which it would commit."""
+        if form.table in self._made:
+            return
         columns = ", ".join(map(_definition, form.columns))
         self._run(
             f"CREATE TABLE IF NOT EXISTS {_quoted(form.table)} ({columns})"
             " ENGINE = InnoDB DEFAULT CHARSET = utf8mb4"
         )
+        self._made.add(form.table)
 
     def change(self, form: Form, gone: Rows | None, new: Rows | None) -> None:
         self._make(form)
@@ -103,6 +108,7 @@ class MySQLWriter:
         return int(str(count))
 
     def drop(self, table: str) -> None:
+        self._made.discard(table)
         self._run(f"DROP TABLE IF EXISTS {_quoted(table)}")
 
     def interrupt(self) -> None:

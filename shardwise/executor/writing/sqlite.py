@@ -6,6 +6,7 @@ waited for as long as readers wait (busy_timeout_ms).
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 from shardwise.catalog.model import Stored
-from shardwise.errors import ShardUnavailable
+from shardwise.errors import DataError, ShardUnavailable
 from shardwise.executor import lite
 from shardwise.executor.backends import backend_of
 from shardwise.executor.backends.base import Location
@@ -141,6 +142,8 @@ def _stored(form: Form, rows: Rows) -> Iterator[tuple[Any, ...]]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, float) and math.isnan(value):
+        raise DataError("a row has NaN in a column of the index, which SQLite would keep as NULL")
     write = _TEXTS.get(type(value))
     return value if write is None else write(value)
 

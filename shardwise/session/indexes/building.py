@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import duckdb
 import pyarrow as pa
 
 from shardwise.catalog import load
@@ -15,8 +16,10 @@ from shardwise.catalog.index_tables import Index, fingerprint
 from shardwise.catalog.model import Catalog, JoinIndex, LookupIndex, Reference, Table
 from shardwise.catalog.printing import print_item
 from shardwise.catalog.tables import Built, IndexState
+from shardwise.catalog.types import Family, type_family
 from shardwise.errors import IntegrityError, NotSupportedError, ProgrammingError, UnknownName
 from shardwise.executor.guard import Guard
+from shardwise.executor.translate import translate
 from shardwise.executor.writing import check_writable
 from shardwise.options import Options
 from shardwise.session.indexes.applying import BATCH_ROWS, Target, Writing
@@ -86,13 +89,14 @@ def build(cluster: Cluster, index: Index, asked: Asked) -> Made:
     _refuse_copied(catalog, index)
     catalog = catalog if catalog.index(index.name) is not None else catalog.with_(index)
     shape = shape_of(catalog, index)
+    _refuse_unsearchable(shape, catalog.dialect)
     seal, state = fingerprint(catalog, index), catalog.state_of(index)
     with (
         working(cluster, index.name, asked.watcher) as work,
         _prepared(cluster, catalog, shape, asked) as job,
     ):
         there = _begin(cluster, index, state, seal, job)
-        with Staging(shape, asked.options) as staging:
+        with job.staging() as staging:
             built_at = now()
             job.read_wanted(staging, work)
             _check_unique(job, staging)
@@ -113,7 +117,7 @@ def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list
         _prepared(cluster, catalog, shape, asked, writes=repair) as job,
     ):
         there = job.writing.there()
-        with Staging(shape, asked.options) as staging:
+        with job.staging() as staging:
             built_at = now()
             job.read_wanted(staging, work)
             if repair:
@@ -172,6 +176,26 @@ def _refuse_copied(catalog: Catalog, index: Index) -> None:
                 f'of its rows on every shard of "{other.full_name}", so that they are joined there',
                 hint="Leave the index out",
             )
+
+
+def _refuse_unsearchable(shape: Shape, dialect: str) -> None:
+    """Types that a product has no index for."""
+    searched = {name for names in shape.searched for name in names}
+    for column in shape.columns:
+        family = type_family(column.type, dialect)
+        name = column.type.upper()
+        if column.name in searched and (
+            (dialect == "duckdb" and family in _NO_INDEX)
+            or (dialect == "postgres" and name in _NO_INDEX_ON_POSTGRES)
+        ):
+            raise NotSupportedError(
+                f'column "{column.name}" of "{shape.index.name}" is {name}, by which no rows can be searched',
+                hint="Index columns of other types",
+            )
+
+
+_NO_INDEX = frozenset({Family.NESTED, Family.INTERVAL, Family.BIT, Family.OTHER})
+_NO_INDEX_ON_POSTGRES = frozenset({"JSON", "XML", "POINT", "POLYGON"})
 
 
 def _begin(cluster: Cluster, index: Index, state: IndexState | None, seal: str, job: _Job) -> list[str]:
@@ -257,6 +281,22 @@ class _Job:
     target: Target
     writing: Writing
     asked: Asked
+
+    @contextmanager
+    def staging(self) -> Iterator[Staging]:
+        """What stops the statement stops what runs in it."""
+        guard = self.asked.guard
+        with Staging(self.shape, self.asked.options) as staging:
+            forget = guard.on_stop(staging.interrupt)
+            try:
+                yield staging
+            except duckdb.InterruptException:
+                guard.check()
+                raise
+            except duckdb.Error as error:
+                raise translate(error) from error
+            finally:
+                forget()
 
     def read_wanted(self, staging: Staging, work: Work) -> None:
         placing = Placing(self.shape, self.catalog, self.target.shards)

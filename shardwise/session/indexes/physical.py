@@ -8,9 +8,10 @@ shard (a catalog of the duckdb dialect may mix products) it is of the product's 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shardwise.catalog.model import Catalog, Column, Table
+from shardwise.catalog.spoken import spoken
 from shardwise.catalog.types import Family, read_type
 from shardwise.errors import CatalogError, NotSupportedError
 from shardwise.executor.writing import Form, FormColumn
@@ -54,17 +55,31 @@ class Physical:
         for shard in self.catalog.homes(base):
             if self.catalog.dialect_of_shard(shard) != product:
                 continue
-            there = self._tables_of(self.catalog.source_of(shard))
+            source = self.catalog.source_of(shard)
+            there = self._tables_of(source)
             for name in self.catalog.partitions(base, shard):
                 table = there.get(name.casefold())
                 if table is None:
                     continue
                 by_name = {each.name.casefold(): each for each in table.columns}
                 found = by_name.get(column.name.casefold())
+                if found is not None and product == "postgres" and found.type.startswith("ENUM("):
+                    return replace(found, type=self._enumeration(source, table, found))
                 if found is not None:
                     return _declared_there(found, table, base, product)
             return None
         return None
+
+    def _enumeration(self, source: str, table: PhysicalTable, column: Column) -> str:
+        """The name of PostgreSQL's type, which the source of the index is to have as well."""
+        place = ".".join(map(spoken("postgres").quoted, table.name.split(".")))
+        with self.open_source(source) as opened:
+            ((name,),) = opened.rows(
+                "SELECT format_type(atttypid, NULL) FROM pg_attribute"
+                " WHERE attrelid = to_regclass(%(place)s) AND attname = %(name)s",
+                {"place": place, "name": column.name},
+            )
+        return str(name)
 
     def _tables_of(self, source: str) -> Mapping[str, PhysicalTable]:
         if source not in self._tables:

@@ -9,6 +9,7 @@ import threading
 from contextlib import closing, suppress
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import shardwise
@@ -19,6 +20,7 @@ from shardwise.dbapi import Connection
 from shardwise.errors import (
     Cancelled,
     CatalogError,
+    DataError,
     IntegrityError,
     NotSupportedError,
     OperationalError,
@@ -487,3 +489,53 @@ def test_readers_wait_while_a_file_is_written_to(tmp_path: Path) -> None:
 
 def _kind(con: Connection, name: str) -> str:
     return "JOIN" if isinstance(con.cluster.catalog.index(name), JoinIndex) else "LOOKUP"
+
+
+def test_what_sqlite_would_keep_as_null_is_refused(tmp_path: Path) -> None:
+    world = _world(tmp_path, 2, "mixed")
+    world.run(0, "INSERT INTO pages VALUES ('p1', 't', 'nan')")
+    with closing(world.connect()) as con, pytest.raises(DataError, match="NaN"):
+        con.execute(VISITS)
+
+
+def test_types_of_duckdb_and_names_that_must_be_quoted(tmp_path: Path) -> None:
+    columns = (
+        "h HUGEINT, ns TIMESTAMP_NS, u UUID, l INTEGER[], iv INTERVAL, e ENUM('a', 'b'), b BLOB, f DOUBLE"
+    )
+    for n in range(2):
+        with duckdb.connect(str(tmp_path / f"s{n}.duckdb")) as engine:
+            engine.execute(f'CREATE SCHEMA crm; CREATE TABLE crm."Con tacts" ("Te nant" BIGINT, {columns})')
+            engine.execute(
+                'INSERT INTO crm."Con tacts" SELECT x, x * 10::HUGEINT ** 30,'
+                " TIMESTAMP_NS '2026-01-01 00:00:00.123456789', uuid(), [x, NULL], INTERVAL (x) MONTH, 'a',"
+                " 'x'::BLOB, CASE WHEN x % 7 = 0 THEN 'nan' ELSE x / 3 END"
+                f" FROM range(40) AS t(x) WHERE x % 2 = {n} UNION ALL SELECT 2 + {n},"
+                " NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
+            )
+            engine.execute("CREATE TABLE others (n BIGINT, k DOUBLE)")
+            engine.execute(f"INSERT INTO others SELECT x, x FROM range(9) AS t(x) WHERE x % 2 = {n}")
+    path = tmp_path / "cluster.sql"
+    path.write_text(
+        "CREATE SOURCE s{n} FOR n IN 0-1 URL 'duckdb:///s{n}.duckdb';\n"
+        "CREATE SHARDING k USING MOD 2 AS n ON s{n};\n"
+        "CREATE SHARDING low USING RANGE (s0 = LESS THAN 2);\n"
+        'ATTACH TABLE crm."Con tacts" SHARD BY k ("Te nant");\nATTACH TABLE others SHARD BY k (n);\n',
+        encoding="utf-8",
+    )
+    base = 'crm."Con tacts"'
+    included = ", ".join(f"{base}.{name}" for name in ("h", "ns", "u", "l", "iv", "e", "b", "f"))
+    statements = {
+        'JOIN INDEX "odd ""j"': f'ON {base}."Te nant" = others.n INCLUDE ({included}) SHARD BY k (others.n)',
+        "LOOKUP INDEX by_f": f"ON {base} (f)",
+        "LOOKUP INDEX by_b": f"ON {base} (b)",
+        "LOOKUP INDEX by_h": f"ON {base} (h, ns, u, e)",
+    }
+    with closing(shardwise.connect(path)) as con:
+        for name, what in statements.items():
+            ((_, rows, *_),) = con.execute(f"CREATE {name} {what}").fetchall()
+            assert rows > 8
+            assert con.execute(f"CHECK {name}").fetchall() == []
+        with pytest.raises(NotSupportedError, match=r'"l" of "by_l" is INTEGER\[\], by which'):
+            con.execute(f"CREATE LOOKUP INDEX by_l ON {base} (l)")
+        with pytest.raises(DataError, match='that sharding "low" has no slot for'):
+            con.execute(f'CREATE JOIN INDEX by_n ON {base}."Te nant" = others.n SHARD BY low (others.n)')
