@@ -43,7 +43,12 @@ def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
 
 
 def may_split(node: Aggregate, shards: tuple[str, ...], ctx: PlanContext, analysis: Analysis) -> bool:
-    """Whether groups of these shards' rows would leave them in parts."""
+    """Whether groups of these shards' rows would leave them in parts.
+
+    What is computed of aggregates, such as the clamped mean that is a part of a variance, has no parts.
+    """
+    if not all(is_aggregate(item.expr) for item in node.calls):
+        return False
     trial = replace(ctx, names=ctx.names.copy())
     return _split(node, Gather(input=node.input, fragment="", shards=shards), trial, analysis) is not None
 
