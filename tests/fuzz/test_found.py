@@ -43,3 +43,33 @@ def test_a_variance_of_a_side_whose_groups_span_shards(call: str, shards: int) -
         for force in ((), ("group_before_joins",)):
             sql = f"SELECT {call} AS c, count(*) AS n, q2.r FROM t1 q1 {join} GROUP BY q2.r"
             agree(World(shards, shardings, tables), sql, force=force)
+
+
+@pytest.mark.parametrize("seed", [2, 120014])
+def test_a_side_of_no_rows_that_reads_an_outer_row_does_not_come_ahead(seed: int) -> None:
+    """InternalError: place_gathers broke the plan: nothing makes the columns q1.id."""
+    shardings = (Sharding("h0", "MOD 2"),)
+    tables = (
+        Table("t1", "c INTEGER, id BIGINT, a INTEGER, k INTEGER", "SHARD BY h0 (a)"),
+        Table("t2", "k INTEGER", "ON s0", rows=((0,),)),
+    )
+    for inner in ("t1 q2 JOIN t2 q3 ON q2.k = q3.k", "t2 q3 LEFT JOIN t1 q2 ON q2.k = q3.k"):
+        for on in ("JOIN", "LEFT JOIN"):
+            lateral = f"LATERAL (SELECT q3.k FROM {inner} WHERE q2.c = q1.id)"
+            sql = f"SELECT q1.id FROM t1 q1 {on} {lateral} q4 ON TRUE"
+            agree(World(2, shardings, tables), sql, statistics=seed)
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "RIGHT JOIN", "LEFT JOIN", "SEMI JOIN"])
+def test_a_column_twice_in_what_runs_first(kind: str) -> None:
+    """KeyError: the one that is read was looked for under the name of the one that is not."""
+    shardings = (Sharding("h0", "MOD 2"),)
+    tables = (
+        Table("t0", "b SMALLINT, f BOOLEAN", "REFERENCE ON h0", rows=((-1, True), (2, False))),
+        Table("t1", "a SMALLINT, k INTEGER", "SHARD BY h0 (a)", rows=((1, -1), (2, 3), (3, -1), (4, None))),
+    )
+    view = "v0 AS SELECT q1.f AS c2, q1.b AS c3, q1.b AS c4 FROM t0 q1 WHERE q1.b IS NOT DISTINCT FROM -1"
+    for column in ("c3", "c4"):
+        sql = f"SELECT q1.k FROM t1 AS q1 {kind} v0 AS q2 ON q1.k = q2.{column}"
+        agree(World(2, shardings, tables, views=(view,)), sql)
+        agree(World(2, shardings, tables, views=(view,)), sql, force=("broadcast",))

@@ -69,7 +69,7 @@ class Choosing:
         """Of each part, its column of each class of equal ones that another part has as well."""
         found: tuple[dict[int, ColumnId], ...] = tuple({} for _ in self.parts)
         for number, same in enumerate(self.equal.classes):
-            mine = [next((o.id for o in p.outputs if o.id in same), None) for p in self.parts]
+            mine = [next((o.id for o in self.kept(p) if o.id in same), None) for p in self.parts]
             if sum(id is not None for id in mine) > 1:
                 for of_part, id in zip(found, mine, strict=True):
                     if id is not None:
