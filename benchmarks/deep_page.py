@@ -72,8 +72,9 @@ def _all(connection: Any, sql: str) -> None:
 HEAD = """\
 ## A deep page at scale {scale} on {product}
 
-`{sql}` over four shards. Naively each shard sends all rows before the page's end. Ratio: time against the
-naive plan, in pairs. (Aims: at most 2,000 rows at offset 100,000, and rows that grow slower than the offset.)
+`{sql}` over four shards.
+Naively each shard sends all rows before the page's end. Ratio: time against the naive plan, in pairs. (Aims:
+at most 2,000 rows at offset 100,000, and rows that grow slower than the offset.)
 """
 
 

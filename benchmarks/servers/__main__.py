@@ -12,12 +12,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.servers import bulk, faults, mixed, points, report, tpch
+from benchmarks.servers import bulk, faults, joins, mixed, pages, points, report, tpch
 from benchmarks.servers.places import PASSWORD, Placed, Product, placed
 from tests.servers import mariadb, postgres, stop_all
 
 DOCS = Path(__file__).parents[2] / "docs"
-PARTS = "bulk points faults tpch mixed"
+PARTS = "bulk points faults tpch joins pages mixed"
 PRODUCTS: tuple[Product, ...] = ("mysql", "postgres")
 
 
@@ -54,6 +54,10 @@ def measured(place: Placed, parts: list[str], rounds: int) -> dict[str, Any]:
         found["faults"] = faults.measure(place)
     if "tpch" in parts:
         found["tpch"] = tpch.measure(place, rounds=min(3, rounds))
+    if "joins" in parts and place.product == "mysql":
+        found["joins"] = joins.measure(place, rounds=min(3, rounds))
+    if "pages" in parts and place.product == "mysql":
+        found["pages"] = pages.measure(place, rounds=min(3, rounds))
     return found
 
 

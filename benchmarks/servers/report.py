@@ -5,6 +5,8 @@ from __future__ import annotations
 from statistics import geometric_mean
 from typing import Any
 
+from benchmarks import deep_page
+from benchmarks.servers import joins
 from benchmarks.servers.faults import ROWS, SILENT_S, SLOW
 from benchmarks.tables import table
 
@@ -88,6 +90,10 @@ def page(results: dict[str, Any]) -> str:
         for part, write in (("bulk", bulk), ("points", points), ("tpch", tpch), ("faults", faults)):
             if part in measured:
                 parts.append(write(product, name, measured))
+        if "joins" in measured:
+            parts.append(joins.page(name, measured["scale"], measured["joins"]))
+        if "pages" in measured:
+            parts.append(deep_page.page(measured["scale"], measured["pages"], name))
     if "mixed" in results:
         parts.append(mixed(results["mixed"]))
     return "\n".join(parts)
