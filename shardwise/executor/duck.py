@@ -7,6 +7,7 @@ Arrow comes from `execute` on 1.5 and from `sql` on 2.0; both stream.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -102,7 +103,7 @@ def _sets(settings: Settings, allowed_directories: Sequence[str]) -> Iterator[st
     yield f"SET GLOBAL TimeZone = {literal(settings.time_zone)}"
     if allowed_directories:
         yield f"SET allowed_directories = [{', '.join(map(literal, allowed_directories))}]"
-    yield "SET allowed_configs = ['TimeZone', 'search_path']"
+    yield "SET allowed_configs = ['TimeZone', 'search_path', 'enable_profiling']"
     yield "SET enable_external_access = false"
     yield "SET lock_configuration = true"
 
@@ -166,6 +167,17 @@ def bound(con: duckdb.DuckDBPyConnection, sql: str, params: Params = ()) -> Colu
         return describe(con, sql, params)
     relation = con.sql(sql, params=_used(con, sql, params) if params else None)
     return tuple(zip(relation.columns, map(str, relation.types), strict=True))
+
+
+def measure(con: duckdb.DuckDBPyConnection) -> None:
+    """Has what runs on this connection from now on measured, which takes some time itself."""
+    con.execute("SET enable_profiling = 'no_output'")
+
+
+def bytes_spilled(con: duckdb.DuckDBPyConnection) -> int:
+    """What the last statement of a measured connection wrote; in memory, that is what it spilled."""
+    profile = json.loads(con.get_profiling_information("json"))
+    return int(profile.get("io", profile).get("total_bytes_written", 0))
 
 
 def cast_to(sql: str, wanted: Columns) -> str:

@@ -250,8 +250,9 @@ class DuckDBMerging:
         self._con = con
         *self._stores, self._sql = statements
         self._params = params
-        self._is_begun = self._is_running = False
+        self._is_begun = self._is_running = self._is_measured = False
         self._done: Callable[[], None] | None = done
+        self.bytes_spilled: int | None = None
 
     def begin(self) -> None:
         """Stores the streams that are joined: only then the engine knows how large they are."""
@@ -259,6 +260,16 @@ class DuckDBMerging:
             self._is_begun = True
             for statement in self._stores:
                 self._con.execute(statement)
+                self.count_spilled()
+
+    def measure(self) -> None:
+        """Has what is spilled counted; `count_spilled` is for the end of the rows."""
+        self._is_measured = True
+        duck.measure(self._con)
+
+    def count_spilled(self) -> None:
+        if self._is_measured:
+            self.bytes_spilled = (self.bytes_spilled or 0) + duck.bytes_spilled(self._con)
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
         if not self._is_running:

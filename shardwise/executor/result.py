@@ -85,7 +85,13 @@ class Result:
             rows_out=self._rows_out,
             first=self._first,
             merged_on=self._merging.merged_on,
+            bytes_spilled=self._merging.bytes_spilled if isinstance(self._merging, DuckDBMerging) else None,
         )
+
+    def measure(self) -> None:
+        """Has measured what takes time to measure, for EXPLAIN ANALYZE: what the merge spills to disk."""
+        if isinstance(self._merging, DuckDBMerging):
+            self._merging.measure()
 
     def begin(self) -> None:
         """Has the shards begin before rows are asked for, and raises what is wrong with any of them.
@@ -152,6 +158,7 @@ class Result:
         if self._is_arrow or self._rows_out or self._is_done:
             raise InterfaceError("rows were already handed out", hint="Execute the statement again")
         self._is_arrow = True
+        started = time.perf_counter()
         try:
             if isinstance(self._merging, Direct) and not self._merging.is_plain:
                 direct = self._merging
@@ -160,6 +167,7 @@ class Result:
             reader = self._merging.reader(batch_rows)
         except BaseException as error:
             raise self._failed(error) from error
+        self._merge_seconds += time.perf_counter() - started
         names = [name for name, _ in self.columns]
         schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
         return pa.RecordBatchReader.from_batches(schema, self._batches(reader, schema))
@@ -238,6 +246,8 @@ class Result:
 
     def _end(self) -> None:
         self._is_done = True
+        if isinstance(self._merging, DuckDBMerging):
+            self._merging.count_spilled()
         self._ended = time.perf_counter()
         self.close()
 

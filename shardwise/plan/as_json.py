@@ -47,6 +47,7 @@ def _plan(plan: Plan, stats: Statistics | None) -> dict[str, Any]:
             "merged_on": stats.merged_on,
             "rows_moved": stats.rows_moved,
             "bytes_moved": stats.bytes_moved,
+            "bytes_spilled": stats.bytes_spilled,
         }
         out["ran_first"] = [{"name": f.name, "plan": _plan(f.plan, f.statistics)} for f in stats.first]
     return out

@@ -244,7 +244,8 @@ def _totals(stats: Statistics) -> list[str]:
     answer = f"{count_text(stats.rows_out, 'row')} in {seconds_text(stats.seconds)}"
     moved = f"{count_text(stats.rows_moved, 'row')}, {bytes_text(stats.bytes_moved)} moved off the shards"
     where = f" on source {stats.merged_on}" if stats.merged_on is not None else ""
-    return [f"{answer}, merge {seconds_text(stats.merge_seconds)}{where}; {moved}"]
+    spilled = f", {bytes_text(stats.bytes_spilled)} spilled to disk" if stats.bytes_spilled else ""
+    return [f"{answer}, merge {seconds_text(stats.merge_seconds)}{where}{spilled}; {moved}"]
 
 
 def _drawn(block: _Block, first: str = "", rest: str = "") -> list[str]:

@@ -33,7 +33,8 @@ class Statistics:
     `seconds` is the whole statement's wall time, what ran first included; `merge_seconds` the time in the
     merge engine, which overlaps with the shards'. `rows_out` are the rows of the answer. `filled` says, by
     fragment and shard too, what tables lacked there and was filled (DRIFT FILL). `merged_on` is the source
-    on which the merge ran, None where it was this process.
+    on which the merge ran, None where it was this process. `bytes_spilled` is what the merge wrote to disk
+    for want of memory, what ran first not included; None where nobody looked.
     """
 
     fragments: Mapping[str, Mapping[str, ShardStats]]
@@ -43,6 +44,7 @@ class Statistics:
     first: tuple[FirstStats, ...] = field(default=())
     filled: Mapping[str, Mapping[str, Gaps]] = field(default_factory=dict)
     merged_on: str | None = None
+    bytes_spilled: int | None = None
 
     @property
     def rows_moved(self) -> int:

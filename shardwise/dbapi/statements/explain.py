@@ -40,6 +40,7 @@ class Explain:
         options = replace(options, plan_cache=False)  # a plan for these values, with its reasons
         if "analyze" in modes:
             with connection.run(self.sql, params, options, guard) as result:
+                result.measure()
                 result.drain()
                 return _lines(self._text(result.plan, result.stats))
         plan = connection.plan(self.sql, params, options)

@@ -370,6 +370,20 @@ def test_memory_is_flat_while_the_merge_spills(
     assert not list(spilled.iterdir())
 
 
+def test_what_the_merge_spills_is_counted_if_it_is_asked_for(lab: Lab) -> None:
+    sql = "SELECT range AS id, hash(range) AS h, repeat('x', 200) AS pad FROM range(200_000)"
+    plan = merged("SELECT id, h, pad FROM f1 ORDER BY h", lab.fragment("f1", sql))
+    small, large = (Options(memory_bytes_max=size << 20, threads=1) for size in (48, 2048))
+    for options, is_asked in ((small, True), (large, True), (small, False)):
+        with lab.execute(plan, options) as result:
+            if is_asked:
+                result.measure()
+            result.drain()
+            spilled = result.stats.bytes_spilled
+        assert (spilled is not None) == is_asked
+        assert bool(spilled) == (is_asked and options is small)
+
+
 def test_no_spill_directory_is_made_in_the_working_directory(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

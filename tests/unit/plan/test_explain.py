@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,8 @@ def test_analyze_shows_what_was_moved() -> None:
         "              s3     1 row  3.4 kB  0.0 ms\n"
     ) in text
     assert text.endswith("3 rows in 1.5 s, merge 2.0 ms; 361 rows, 14 kB moved off the shards")
+    spilled = explain_text(top_cities(), replace(stats, bytes_spilled=813_000_000))
+    assert spilled.endswith("merge 2.0 ms, 813 MB spilled to disk; 361 rows, 14 kB moved off the shards")
 
 
 def test_analyze_of_many_shards_names_the_slowest() -> None:
@@ -353,7 +356,11 @@ def test_sources_that_answer_alike_are_told_together() -> None:
 
 def test_json_has_the_documented_shape() -> None:
     stats = Statistics(
-        fragments={"f1": {"s0": ShardStats(2, 32, 0.5)}}, merge_seconds=0.1, seconds=0.7, rows_out=3
+        fragments={"f1": {"s0": ShardStats(2, 32, 0.5)}},
+        merge_seconds=0.1,
+        seconds=0.7,
+        rows_out=3,
+        bytes_spilled=7,
     )
     inner = plan(n.OneRow())
     with_first = plan(
