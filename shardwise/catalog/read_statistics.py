@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lark import Token, Tree
+import re
+from collections.abc import Iterator
+
+from lark import Tree
 
 from shardwise.catalog.read_tables import read_table_name
 from shardwise.catalog.statistics import ORIGINS, ColumnStatistics, TableStatistics
@@ -44,18 +47,30 @@ def _column(tree: Node, text: Text) -> ColumnStatistics:
         distinct=_number(distinct) if distinct is not None else None,
         nulls=_number(nulls) if nulls is not None else 0.0,
         width=_number(width) if width is not None else None,
-        bounds=tuple(plain(each) for each in _children(figures.get("bounds")) if isinstance(each, Token)),
-        common=tuple(
-            (plain(token_at(each)), _number(each, 1))
-            for each in _children(figures.get("common"))
-            if isinstance(each, Tree)
-        ),
+        bounds=tuple(_plain(each) for each in _TEXT.findall(_list(figures.get("bounds")))),
+        common=tuple(_shares(figures["common"], text)) if "common" in figures else (),
     )
 
 
-def _children(tree: Node | None) -> list[Node | Token]:
-    return [] if tree is None else tree.children
+_TEXT = re.compile(r"'((?:[^']|'')*)'")
+_SHARE = re.compile(r"'((?:[^']|'')*)'\s+([\d.eE+-]+)")
 
 
-def _number(tree: Node, index: int = 0) -> float:
-    return float(token_at(tree, index))
+def _list(tree: Node | None) -> str:
+    return "" if tree is None else str(token_at(tree))
+
+
+def _shares(tree: Node, text: Text) -> Iterator[tuple[str, float]]:
+    for value, share in _SHARE.findall(_list(tree)):
+        try:
+            yield _plain(value), float(share)
+        except ValueError:
+            raise text.error(tree, f'expected a number, found "{share}"') from None
+
+
+def _plain(text: str) -> str:
+    return text.replace("''", "'")
+
+
+def _number(tree: Node) -> float:
+    return float(token_at(tree))

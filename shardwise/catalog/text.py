@@ -189,6 +189,8 @@ _TERMINALS = {
     "OPERATOR": "an operator",
     "SIGN": "a number",
     "STAR": '"*"',
+    "TEXTS": "a list of texts in 'quotes'",
+    "SHARES": "a list of texts in 'quotes', each with a number",
     "LPAR": '"("',
     "RPAR": '")"',
     "COMMA": '","',

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from shardwise.catalog.hints import did_you_mean
 from shardwise.catalog.model import Catalog, Table, TableStatistics
@@ -22,6 +23,7 @@ from shardwise.options import Options
 from shardwise.planner.dialects import refuse_other_sources
 from shardwise.session.opened import OpenedSource
 
+_KEEP_EACH_S = 3.0
 _TRIES = 2
 _VALUE_BYTES = 8
 _T = TypeVar("_T")
@@ -113,6 +115,43 @@ class Analyzing:
         if sharding.name not in self._listed:
             self._listed[sharding.name] = self._members(sharding.name)
         return self._catalog.with_members({sharding.name: self._listed[sharding.name]})
+
+
+class Keep(Protocol):
+    """`Cluster.keep`."""
+
+    def __call__(self, change: Callable[[Catalog], Catalog], *, needs_file: bool) -> Path | None: ...
+
+
+def analyze(
+    analyzing: Analyzing,
+    tables: Sequence[Table],
+    wanted: AnalyzeOptions,
+    keep: Keep,
+    on_table: Callable[[str], None],
+) -> list[Analyzed]:
+    """Analyzes tables, and keeps what is done every few seconds: also if a later table fails."""
+    found: list[Analyzed] = []
+    kept_at, kept = time.monotonic(), 0
+
+    def keep_rest() -> None:
+        nonlocal kept_at, kept
+        rest = [each.statistics for each in found[kept:]]
+        if rest:
+            place = keep(lambda catalog: catalog.with_(*rest), needs_file=False)
+            where = None if place is None else str(place)
+            found[kept:] = [each._replace(kept_in=where) for each in found[kept:]]
+        kept_at, kept = time.monotonic(), len(found)
+
+    try:
+        for table in tables:
+            on_table(table.full_name)
+            found.append(analyzing.analyze(table, wanted))
+            if time.monotonic() - kept_at > _KEEP_EACH_S:
+                keep_rest()
+    finally:
+        keep_rest()
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ from shardwise.planner import (
 )
 from shardwise.planner.bind.information import INFORMATION
 from shardwise.session import information
-from shardwise.session.analyzing import Analyzed, AnalyzeOptions, Analyzing, tables_named
+from shardwise.session.analyzing import Analyzed, AnalyzeOptions, Analyzing, analyze, tables_named
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
 from shardwise.session.engines import engine_of
@@ -413,7 +413,7 @@ class Cluster:
         guard: Guard | None = None,
         on_table: Callable[[str], None] = lambda _: None,
     ) -> list[Analyzed]:
-        """Collects statistics of tables ("schema.name"; default: all), and keeps each table's as it is done.
+        """Collects statistics of tables ("schema.name"; default: all), and keeps them.
 
         `from_sources` takes what the sources know without reading rows; without `values` no value of a row is
         kept. They go to the lock file, if the catalog came from a file and there may be written; statements
@@ -426,16 +426,10 @@ class Cluster:
         try:
             catalog = self.catalog
             analyzing = Analyzing(catalog, self._pool, self._limits, self.members, options, own)
-            found = []
-            for table in tables_named(catalog, tables):
-                on_table(table.full_name)
-                analyzed = analyzing.analyze(table, wanted)
-                kept = self.keep(lambda c, a=analyzed: c.with_(a.statistics), needs_file=False)  # type: ignore[misc]
-                found.append(analyzed._replace(kept_in=None if kept is None else str(kept)))
+            return analyze(analyzing, tables_named(catalog, tables), wanted, self.keep, on_table)
         finally:
             if guard is None:
                 own.done()
-        return found
 
     def keep(self, change: Callable[[Catalog], Catalog], *, needs_file: bool = True) -> Path | None:
         """Changes what is known of the catalog: states of indexes, statistics. Tables stay as they are.

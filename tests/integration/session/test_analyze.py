@@ -464,6 +464,16 @@ def test_a_table_that_a_shard_lacks_is_an_error(shop: Path) -> None:
         cluster.analyze("visits")
 
 
+def test_what_is_done_is_kept_also_if_a_later_table_fails(shop: Path) -> None:
+    with duckdb.connect(str(shop.parent / "s1.duckdb")) as db:
+        db.execute("DROP TABLE visits_3")
+    with shardwise.open(shop) as cluster, pytest.raises(OperationalError):
+        cluster.analyze("cities", "visits")
+    catalog = load(shop)
+    assert catalog.statistics_of(catalog.table("cities")).rows == 2
+    assert catalog.statistics_of(catalog.table("visits")) is None
+
+
 # -- the statement ------------------------------------------------------------------------------
 
 
