@@ -134,6 +134,10 @@ class KnownTables:
         self._suits = suits
         self._known = _Known(None)
 
+    def forget(self) -> None:
+        """Has all be asked again: tables were made or dropped."""
+        self._known = _Known(None)
+
     def is_known_good(self, connection: _Assuming, request: _Request) -> bool:
         """Whether nothing need be asked: all that the request reads was looked at, and lacks nothing."""
         known = self._known

@@ -215,6 +215,14 @@ class SourcePool:
     def _is_free(self, name: str) -> bool:
         return not self._users[name] and name not in self._written
 
+    def look_again(self, name: str) -> None:
+        """Has the source be asked anew what its tables are like: some of them were made or dropped."""
+        with self._lock:
+            entry = self._entries.get(name)
+        if entry is not None:
+            entry.tables.forget()
+            entry.memo.clear()
+
     @property
     def options(self) -> SourceOptions:
         """What each open source may use."""

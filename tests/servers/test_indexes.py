@@ -247,6 +247,15 @@ def test_searched_columns_have_an_index_and_a_drop_leaves_nothing(dialect: str) 
         assert _on(world, dialect, 0, indexes) == [(0,)]
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_one_of_the_same_name_with_other_columns_is_looked_at_anew(dialect: str) -> None:
+    with _world(dialect, 2) as world, world.cluster.connect() as con:
+        for columns in ("n", "who", "g, n"):
+            con.execute(f"CREATE LOOKUP INDEX i ON t ({columns})")
+            assert con.execute("CHECK LOOKUP INDEX i").fetchall() == []
+            con.execute("DROP LOOKUP INDEX i")
+
+
 def test_a_value_that_no_row_can_be_placed_by_is_said_without_it() -> None:
     with _world("mysql") as world, world.cluster.connect() as con, pytest.raises(DataError) as error:
         con.execute("CREATE LOOKUP INDEX by_day ON t (d)")

@@ -109,6 +109,7 @@ class Writing:
             finally:
                 forget()
                 writer.close()
+                self.pool.look_again(self.target.sources[shard])
         except Error as error:
             self.guard.check()  # what stopped it is the statement's error
             error.shard = error.shard or shard
