@@ -27,7 +27,7 @@ from shardwise.executor.stream import FeedBatches, Fetcher, Stream
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
 from shardwise.plan.run import Bound, First, Fragment, Merge, Request, Run
-from shardwise.plan.statistics import FirstStats
+from shardwise.plan.statistics import FirstStats, Statistics
 
 MORE_THAN_ONE_ROW = (
     "More than one row returned by a subquery used as an expression - scalar subqueries can only return a "
@@ -67,8 +67,7 @@ def execute(
     owned = outer or guard or Guard(options)
     owned.check()
     try:
-        first = _run_first(run, environment, options, locals or {}, owned)
-        statement = _Statement(run, environment, options, locals or {}, owned)
+        statement, first = _proved(run, environment, options, locals or {}, owned)
         merging = statement.start(columns)
         result = Result(
             run.plan,
@@ -117,6 +116,7 @@ class _Statement:
         )
         self._fetcher: Fetcher | None = None
         self._streams: list[Stream] = []
+        self._kept: dict[str, tuple[Stream, Any]] = {}
 
     def begin(self) -> None:
         """Has the shards of the merge's streams asked, and waits for their first answers."""
@@ -155,6 +155,15 @@ class _Statement:
 
     def _merging(self, merge: Merge, columns: duck.Columns | None) -> Merging:
         fragments = {fragment.name: fragment for fragment in self._run.plan.fragments}
+        streams = self._kept or self._opened(merge)
+        self._streams = [stream for stream, _ in streams.values()]
+        if columns is None and merge.passes is not None:  # of a subquery that runs first nobody knew them
+            columns = self._environment.describer.columns_of(fragments[merge.passes])
+        return self._environment.merge.start(merge, streams, self._locals, self._options, columns)
+
+    def _opened(self, merge: Merge) -> dict[str, tuple[Stream, Any]]:
+        """The merge's streams, of which nothing is asked yet."""
+        fragments = {fragment.name: fragment for fragment in self._run.plan.fragments}
         self._fetcher = Fetcher(
             self.reader,
             self._guard,
@@ -164,14 +173,28 @@ class _Statement:
             per_source=self._options.requests_per_source_max,
             processes=self._environment.processes,
         )
-        streams = {
+        return {
             name: self._stream(fragments[name], self._fetcher, passes=name == merge.passes)
             for name in merge.inputs
         }
-        self._streams = [stream for stream, _ in streams.values()]
-        if columns is None and merge.passes is not None:  # of a subquery that runs first nobody knew them
-            columns = self._environment.describer.columns_of(fragments[merge.passes])
-        return self._environment.merge.start(merge, streams, self._locals, self._options, columns)
+
+    def prove(self, merge: Merge) -> list[tuple[Any, ...]]:
+        """Reads the fragments, and keeps their rows; gives those of `merge` over them."""
+        for name, (stream, types) in self._opened(merge).items():
+            batches = list(stream.batches())
+            self._kept[name] = Stream(stream.schema, partial(iter, batches), stream.source), types
+        merging = self._environment.merge.start(merge, self._kept, {}, self._options, None)
+        forget = self._guard.on_stop(merging.interrupt)
+        try:
+            merging.begin()
+            rows: list[tuple[Any, ...]] = []
+            while more := merging.fetchmany(4096):
+                rows += more
+        finally:
+            forget()
+            merging.close()
+        self._guard.check()
+        return rows
 
     def _stream(self, fragment: Fragment, fetcher: Fetcher, *, passes: bool) -> tuple[Stream, Any]:
         describer = self._environment.describer
@@ -196,6 +219,43 @@ def _empty(fragments: Sequence[Fragment], describer: AnyDescriber, request: Requ
     """What answers for a member of an open family that is not there."""
     fragment = next(each for each in fragments if each.name == request.fragment)
     return Empty(describer.connect(fragment.sql), fragment.sql, fragment.params)
+
+
+# -- what must be proved first -----------------------------------------------------------------
+
+
+def _proved(
+    run: Run,
+    environment: Environment,
+    options: Options,
+    locals: Mapping[str, Any],  # noqa: A002
+    guard: Guard,
+) -> tuple[_Statement, tuple[FirstStats, ...]]:
+    """The statement whose rows may be merged, and what ran before it: subqueries, and rows that proved to be
+    others than were looked for."""
+    first = list(_run_first(run, environment, options, locals, guard))
+    while True:
+        started = time.perf_counter()
+        plan = run.plan
+        statement = _Statement(run, environment, options, locals, guard)
+        if plan.proof is None:
+            return statement, tuple(first)
+        try:
+            run.prove(statement.prove(plan.proof.merge))
+        except BaseException:
+            statement.close()
+            raise
+        if run.plan.fragments is plan.fragments:
+            return statement, tuple(first)
+        statement.close()
+        tried = Statistics(
+            fragments=statement.reader.measured(),
+            filled=statement.reader.filled(),
+            merge_seconds=0.0,
+            seconds=time.perf_counter() - started,
+            rows_out=0,
+        )
+        first += [FirstStats("page", plan, tried), *_run_first(run, environment, options, locals, guard)]
 
 
 # -- subqueries that run first -----------------------------------------------------------------
@@ -268,6 +328,7 @@ def _ran(
 
 def _bound(first: First, result: Result) -> Bound:
     limit = 1 if first.is_scalar else first.rows_max
+    types = tuple(type_ for _, type_ in result.columns)
     rows: list[tuple[Any, ...]] = []
     while limit is None or len(rows) <= limit:
         more = result.fetchmany(4096 if limit is None else min(4096, limit + 1 - len(rows)))
@@ -276,5 +337,4 @@ def _bound(first: First, result: Result) -> Bound:
             break
     if first.is_scalar and len(rows) > 1:
         raise DataError(MORE_THAN_ONE_ROW, sqlstate="21000")
-    types = tuple(type_ for _, type_ in result.columns)
     return Bound(types, None if limit is not None and len(rows) > limit else rows)

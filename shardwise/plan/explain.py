@@ -103,6 +103,7 @@ def _plan_lines(plan: Plan, stats: Statistics | None, answers: SourceTexts | Non
             lines += _drawn(tree.fragment(part.name, ["the whole statement"], ()))
     else:
         lines += _drawn(tree.block(plan.root, ()))
+    lines += labelled([("page", plan.paging)] if plan.paging is not None else [])
     lines += labelled([(_label(note), note.sentence) for note in plan.notes])
     return lines + (_totals(stats) if stats else [])
 

@@ -11,7 +11,7 @@ A correlated subquery's plan simply mentions columns that no node in it makes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final, Literal, NamedTuple, Self
 
@@ -450,12 +450,23 @@ class Gather(Node):
     """The border: `input` runs on the shards, its rows come to the merge.
 
     `fragment` names it (f1, f2, …); `shards` are where it runs. `notes` say what was not pushed, and why.
+    `own`: what runs on each shard where that is not the same on all; `input` is then that of one of them.
+    `is_sought`: a page of it is, and its place is to be found by seeks.
     """
 
     input: Node
     fragment: str
     shards: tuple[str, ...]
     notes: tuple[Note, ...] = ()
+    own: Own | None = None
+    is_sought: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """A fragment's tree for each shard. They differ in constants, and give the same columns."""
+
+    trees: Mapping[str, Node]
 
 
 def _computed(rel: str, item: Item, source: Node) -> Output:

@@ -41,6 +41,7 @@ class NotPushed(StrEnum):
     LOCAL_TABLE = "local-table"
     STATEMENT_KEPT_WHOLE = "statement-kept-whole"
     NOT_IN_AGREEMENT = "not-in-agreement"
+    DEEP_PAGE = "deep-page"
 
 
 class OfIndex(StrEnum):

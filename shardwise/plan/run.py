@@ -227,6 +227,18 @@ class First:
     is_lazy: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What must hold of the rows that the fragments gave before they are the answer.
+
+    The fragments are read once, and kept. `merge` runs over them; `then`, given its rows, is the plan that
+    goes on: one of the very same `fragments`, whose rows are not asked for again, or another one.
+    """
+
+    merge: Merge
+    then: Callable[[Sequence[tuple[Any, ...]]], Plan]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What a statement will do. Immutable; may be started any number of times.
@@ -244,6 +256,9 @@ class Plan:
     dialect: str = "duckdb"
     first: tuple[First, ...] = ()
     then: Callable[[Mapping[str, Bound]], Plan] | None = None
+    proof: Proof | None = None
+    paging: str | None = None
+    """How the page is found that the statement asks for, if not by moving all that is before it."""
     notes: tuple[Note, ...] = ()
     steps: tuple[tuple[str, Node], ...] = ()
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -343,6 +358,17 @@ class Run:
                 raise InternalError("a plan with subqueries that run first has no continuation")
             self.plan = self.plan.then(dict(self._bound))
             self._bound = {}
+
+    @property
+    def proof(self) -> Proof | None:
+        """What is to be asked of the fragments' rows before they may be merged."""
+        return self.plan.proof
+
+    def prove(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Goes on with what the rows of `proof.merge` prove; `plan` may be another one then."""
+        if self.plan.proof is None:
+            raise InternalError("nothing is to be proved")
+        self.plan = self.plan.proof.then(rows)
 
     @property
     def merge(self) -> Merge | None:

@@ -21,8 +21,11 @@ from shardwise.plan.nodes import Node
 from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.run import Text
 from shardwise.plan.sql import to_query
+from shardwise.plan.sql.reader import Reader
 from shardwise.planner.agreement import ASCII, BOUND, ENCODED, KEYS, Agreed, agree
 from shardwise.planner.pass_context import PlanContext
+
+_SOURCE = Reader(qualify=False)
 
 
 @dataclass
@@ -85,7 +88,7 @@ class Foreign:
         if not isinstance(found, Agreed):
             raise InternalError(f"a fragment has what its source does not compute alike: {found.why}")
         names = [_name(n, is_encoded=e) for n, e in zip(self.names, found.encoded, strict=False)]
-        query = to_query(found.node, lambda _: None, names)
+        query = to_query(found.node, lambda _: None, names, _SOURCE)
         bound: dict[str, Any] = {}
         plain: dict[str, str] = {}
         given = set()

@@ -18,6 +18,7 @@ from shardwise.planner.distribution import Analysis
 from shardwise.planner.early_values import EarlyValues
 from shardwise.planner.estimates import Estimates
 from shardwise.planner.firsts import Firsts
+from shardwise.planner.page import Page
 from shardwise.planner.parameters import Parameters
 
 
@@ -39,6 +40,8 @@ class PlanContext:
     forced: frozenset[str] = frozenset()
     trusts_indexes: bool = False
     is_scoped: bool = False
+    page: Page | None = None
+    """The statement's page, if seeks are to find it."""
 
     def analysis(self) -> Analysis:
         """Distributions of the statement's nodes."""

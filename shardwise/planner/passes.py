@@ -28,6 +28,7 @@ from shardwise.planner.push_distinct import push_distinct
 from shardwise.planner.push_filters import push_filters
 from shardwise.planner.push_limit import push_limit
 from shardwise.planner.run_first import run_first
+from shardwise.planner.seek_pages import seek_pages
 from shardwise.planner.split_aggregates import split_aggregates
 from shardwise.planner.use_lookup_indexes import use_lookup_indexes
 
@@ -49,6 +50,7 @@ PASSES: tuple[Pass, ...] = (
     split_aggregates,
     push_distinct,
     push_limit,
+    seek_pages,
     narrow_columns,
     note_reasons,
 )

@@ -22,6 +22,7 @@ from shardwise.options import Options
 from shardwise.plan.holes import LIKE
 from shardwise.plan.kinds import all_as_base
 from shardwise.plan.nodes import Node, Output
+from shardwise.plan.reasons import NotPushed
 from shardwise.plan.route import Note
 from shardwise.plan.run import Bound, First, Plan
 from shardwise.planner.bind import Binder, BoundQuery, Unmodelled
@@ -33,6 +34,7 @@ from shardwise.planner.context import Context
 from shardwise.planner.dialects import query_dialect, refuse_other_sources
 from shardwise.planner.firsts import Early, Firsts
 from shardwise.planner.members import place_members
+from shardwise.planner.paging import paging_of
 from shardwise.planner.parameters import Given, Parameters, names_written
 from shardwise.planner.parse import parse
 from shardwise.planner.pass_context import PlanContext
@@ -264,7 +266,7 @@ class _Making:
         if not waiting:
             if self.options.scatter == "refuse":
                 refuse_scatter(plan)
-            return plan, ctx
+            return self._paged(plan, tree, columns, ctx), ctx
 
         def then(values: Mapping[str, Bound]) -> Plan:
             known = Firsts({**ctx.firsts.bound, **values}, ctx.firsts.names)
@@ -273,6 +275,16 @@ class _Making:
         # What already ran is bound in this context's parameters, and may stand in what runs now.
         making = replace(self, parameters=ctx.parameters)
         return replace(plan, first=tuple(making._first(e) for e in waiting), then=then), ctx
+
+    def _paged(self, plan: Plan, tree: Node, columns: tuple[str, ...], ctx: PlanContext) -> Plan:
+        """The plan that seeks the statement's page, if there is one; else the plan as it is."""
+        if ctx.page is None:
+            return plan
+        paging = paging_of(ctx.page, tree, columns, plan, ctx)
+        if paging.is_agreed():
+            return paging.start()
+        why = f"OFFSET {ctx.page.offset:,}: a source compares its keys otherwise, or has no ROW_NUMBER()"
+        return replace(plan, notes=(*plan.notes, Note(NotPushed.DEEP_PAGE, why)))
 
     def _first(self, early: Early) -> First:
         names = tuple(o.id.name for o in early.plan.outputs)

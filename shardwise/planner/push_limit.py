@@ -115,14 +115,14 @@ def _over(arm: Node, union: SetOp, keys: Sort | None) -> Sort | None:
 
 
 def _bound(node: Limit, ctx: PlanContext) -> int | None:
-    count = 0 if node.count is None else _number(node.count, ctx)
-    offset = 0 if node.offset is None else _number(node.offset, ctx)
+    count = 0 if node.count is None else row_count(node.count, ctx)
+    offset = 0 if node.offset is None else row_count(node.offset, ctx)
     if node.count is None or count is None or offset is None or not 0 <= count + offset < _MOST:
         return None
     return count + offset
 
 
-def _number(expr: exp.Expr, ctx: PlanContext) -> int | None:
+def row_count(expr: exp.Expr, ctx: PlanContext) -> int | None:
     if isinstance(expr, exp.Literal) and not expr.is_string and expr.name.isdigit():
         return int(expr.name)
     if isinstance(expr, exp.Placeholder):

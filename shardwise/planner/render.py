@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -19,6 +20,7 @@ from shardwise.plan.nodes import (
     Join,
     Local,
     Node,
+    Own,
     Project,
     Raw,
     Recursive,
@@ -64,6 +66,8 @@ def render(
 
 
 def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> Fragment:
+    if gather.own is not None:
+        return _fragment_of_own(gather, gather.own, ctx)
     inner = gather.input
     is_raw = isinstance(inner, Raw)
     query = _query(inner, names if not is_raw else None, ctx.catalog)
@@ -104,6 +108,23 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         may_be_missing=_may_be_missing(inner, catalog),
         text_for=text_for if has_own_keys else None,
     )
+
+
+def _fragment_of_own(gather: Gather, own: Own, ctx: PlanContext) -> Fragment:
+    """A fragment that is another on each shard: each has a text of its own, and values."""
+    made = {
+        shard: _fragment(gather.but(input=tree, own=None), ctx, None) for shard, tree in own.trees.items()
+    }
+    first = _fragment(gather.but(own=None), ctx, None)
+
+    def text(shard: str, gaps: Gaps = NO_GAPS) -> str:
+        return made[shard].text(shard, gaps)
+
+    def params(shard: str, _: Mapping[str, Any]) -> Mapping[str, Any]:
+        of = made[shard]
+        return of.params if of.params_for is None else of.params_for(shard, of.params)
+
+    return replace(first, make_text=lambda: text, params_for=params, text_for=None)
 
 
 def _types(inner: Node, catalog: Catalog) -> dict[str, str]:

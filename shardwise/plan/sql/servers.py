@@ -157,6 +157,11 @@ class Printer:
         nulls = " NULLS FIRST" if node.args.get("nulls_first") else " NULLS LAST"
         return self.text(node.this) + direction + nulls
 
+    def _window(self, node: exp.Expr) -> str:
+        self._only(node, frozenset({"this", "order", "over"}))
+        order = ", ".join(self._ordered(key, {}) for key in node.args["order"].expressions)
+        return f"{self.text(node.this)} OVER (ORDER BY {order})"
+
     def _join(self, node: exp.Expr) -> str:
         self._only(node, frozenset({"this", "on", "side", "kind"}))
         word = _JOINS.get((node.args.get("side") or "", node.args.get("kind") or ""))
@@ -278,6 +283,8 @@ _PRINTERS: Final[dict[type, Callable[[Printer, Any], str]]] = {
     exp.JSONTable: lambda p, node: (
         f"JSON_TABLE({p.text(node.this)}, {p.text(node.args['path'])} COLUMNS ({node.args['schema'].name}))"
     ),
+    exp.RowNumber: lambda p, node: "ROW_NUMBER()",
+    exp.Window: lambda p, node: p._window(node),
     exp.NullSafeEQ: lambda p, node: p._null_safe(node),
     exp.NullSafeNEQ: lambda p, node: p._null_safe(node),
 }

@@ -263,6 +263,11 @@ def _ordered(node: exp.Expr) -> str:
     return f"{_t(node.this)}{direction} NULLS {'FIRST' if node.args.get('nulls_first') else 'LAST'}"
 
 
+def _window(node: exp.Expr) -> str:
+    _only(node, frozenset({"this", "order", "over"}))
+    return f"{_t(node.this)} OVER (ORDER BY {_list(node.args['order'].expressions)})"
+
+
 _STORAGE = {exp.DType.BIGINT: "INTEGER", exp.DType.VARBINARY: "BLOB"}
 
 
@@ -331,4 +336,6 @@ _PRINTERS: dict[type, Callable[[Any], str]] = {
     exp.Max: _aggregate("max"),
     exp.Filter: lambda node: f"{_t(node.this)} FILTER (WHERE {_t(node.expression.this)})",
     exp.Ordered: _ordered,
+    exp.RowNumber: lambda _: "row_number()",
+    exp.Window: _window,
 }

@@ -35,12 +35,13 @@ from shardwise.plan.nodes import (
     SetOp,
     Sort,
     SortKey,
+    Window,
 )
 from shardwise.plan.tree import bare, column, columns_in, free_columns, replace_columns, subplan
 from shardwise.planner.agreement.entries import is_one_row
 from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed
 from shardwise.planner.agreement.known import Agreed, Disagreement, Known
-from shardwise.planner.agreement.types import Type, common, type_of
+from shardwise.planner.agreement.types import BIGINT, Type, common, type_of
 from shardwise.planner.agreement.writer import Writer
 from shardwise.planner.functions import is_constant
 
@@ -340,6 +341,40 @@ def _sort(tree: Tree, node: Sort, outer: Forms) -> Done:
     return Done(node.but(input=below.node, keys=keys), below.forms)
 
 
+def _window(tree: Tree, node: Window, outer: Forms) -> Done:
+    """Rows are numbered in an order that the source sorts by as well; other windows it does not compute."""
+    below = tree.of(node.input, outer)
+    writer = tree.writer({**outer, **below.forms})
+    forms = dict(below.forms)
+    items = []
+    for item in node.items:
+        order = _order_of_numbers(item.expr)
+        if order is None:
+            raise NotAgreed(node, "does not compute it here")
+        sort = Sort(input=node.input, keys=order)
+        ordered = [
+            exp.Ordered(this=key.expr, desc=key.descending or None, nulls_first=key.nulls_first)
+            for key in (tree.sort_key(sort, writer, key) for key in order)
+        ]
+        numbered = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=ordered))
+        items.append(item._replace(expr=numbered))
+        id = ColumnId(node.rel, item.name)
+        forms[id] = Form(id, BIGINT)
+    return Done(node.but(input=below.node, items=tuple(items)), forms)
+
+
+def _order_of_numbers(expr: exp.Expr) -> tuple[SortKey, ...] | None:
+    """Of `row_number() OVER (ORDER BY …)`, which nothing parts, its order."""
+    order = expr.args.get("order")
+    if order is None or not isinstance(expr, exp.Window) or not isinstance(expr.this, exp.RowNumber):
+        return None
+    if any(expr.args.get(part) for part in ("partition_by", "spec", "first", "alias")):
+        return None
+    return tuple(
+        SortKey(o.this, bool(o.args.get("desc")), bool(o.args.get("nulls_first"))) for o in order.expressions
+    )
+
+
 def _limit(tree: Tree, node: Limit, outer: Forms) -> Done:
     if node.percent:
         raise NotAgreed(node, "has no LIMIT of a percentage")
@@ -391,6 +426,7 @@ _RULES: dict[type[Node], Callable[[Tree, Any, Forms], Done]] = {
     Aggregate: _aggregate,
     Distinct: _distinct,
     Sort: _sort,
+    Window: _window,
     Limit: _limit,
     SetOp: _set_operation,
 }

@@ -177,7 +177,7 @@ class Template:
 def template_of(plan: Plan, ctx: PlanContext, planned: Moved, scope: Scope) -> Template | None:
     """The template of a plan, of which `ctx` is what its passes knew; None if it is for its values alone."""
     observed, values, catalog = ctx.parameters.observed, ctx.parameters.values, ctx.catalog
-    if observed.is_bound_to_context or observed.is_bound_to_rows or plan.first:
+    if observed.is_bound_to_context or observed.is_bound_to_rows or plan.first or plan.proof is not None:
         return None
     for fragment in plan.fragments:
         if fragment.params_for is not None:

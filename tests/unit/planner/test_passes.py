@@ -57,6 +57,7 @@ SELECT k FROM a WHERE v < (SELECT max(d.v) FROM d WHERE d.k = a.k)
 SELECT a.k FROM a JOIN (SELECT k, count(*) AS n FROM d GROUP BY k) g ON g.k = a.v WHERE a.s = 'n'
 SELECT d.x, count(*) FROM a JOIN d ON a.v = d.v GROUP BY d.x
 SELECT k FROM a WHERE EXISTS (SELECT 1 FROM d WHERE d.v = a.v)
+SELECT k FROM notes ORDER BY k LIMIT 3 OFFSET 5000
 """
 CASES = STATEMENTS.strip().splitlines()
 INDEXED = with_valid_indexes(LETTERS.apply("CREATE LOOKUP INDEX a_s ON a (s)"))

@@ -1,0 +1,361 @@
+"""The plans by which a deep page is found: rounds of samples, then the rows around its place, then proof.
+
+    page_1, page_2, …   of each shard a few keys between two places, and their ranks      (plan/windows.py)
+    f1                  of each shard the rows from the last place on, and how many are before it
+    proof               whether the page is among them, and where: read off those rows alone
+    the answer          Limit n offset …, over the same rows
+
+Each shard's rows for the answer, and the number of those before them, come of one statement there, which sees
+one state of its data. So the page is that of one moment on each shard, as if its first rows had all been
+moved. Rounds are asked before, and may see other rows: what they found is only where to look. If rows came or
+went so that the page is not there, it is sought again, and at last found without seeks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from sqlglot import exp
+
+from shardwise.errors import InternalError
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Filter,
+    Gather,
+    Item,
+    Join,
+    Limit,
+    Node,
+    Own,
+    Project,
+    Scan,
+    Sort,
+    SortKey,
+    Window,
+)
+from shardwise.plan.run import Bound, First, Merge, Plan, Proof
+from shardwise.plan.tree import column, column_id, map_expressions, map_inputs, replace_columns, rewrite, walk
+from shardwise.plan.verify import verify
+from shardwise.plan.windows import Row, Sample, at_first, begins, left, narrowed
+from shardwise.plan.windows import Window as Ranks
+from shardwise.planner.keyset import Place, before, from_here
+from shardwise.planner.narrow_columns import narrow_columns
+from shardwise.planner.page import Page
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.render import render
+from shardwise.planner.seek_values import travels, written
+from shardwise.planner.total_order import NULLS_ARE_LEAST
+
+SAMPLES: Final = 64
+"""Keys that a round asks of a shard, where shards are few."""
+_SAMPLES_LEAST: Final = 16
+_SAMPLES_IN_ALL: Final = 4096
+_ROUNDS_MAX: Final = 16
+_TRIES: Final = 2
+
+_ROWS, _OUT, _RANKED, _COUNTED, _TOLD = "page", "page_rows", "page_ranks", "page_before", "page_told"
+_ANSWER = "page_answer"
+
+
+@dataclass(frozen=True)
+class Paging:
+    """Of one statement. `naive` is its plan without seeks, `tree` that plan's."""
+
+    page: Page
+    tree: Node
+    names: tuple[str, ...]
+    naive: Plan
+    ctx: PlanContext
+    samples: int
+    items: tuple[Item, ...] = field(init=False)
+    keys: tuple[SortKey, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        gather = next(n for n in walk(self.tree) if isinstance(n, Gather))
+        items = [Item(f"c{i}", column(output.id)) for i, output in enumerate(gather.outputs)]
+        keys = []
+        for key in self.page.keys:
+            name = next((i.name for i in items if column_id(i.expr) == (column_id(key.expr) or 0)), None)
+            if name is None:
+                name = f"k{len(items)}"
+                items.append(Item(name, key.expr))
+            keys.append(key._replace(expr=column(ColumnId(_ROWS, name))))
+        object.__setattr__(self, "items", tuple(items))
+        object.__setattr__(self, "keys", tuple(keys))
+
+    # -- plans --------------------------------------------------------------------------------
+
+    def start(self) -> Plan:
+        """The plan before anything ran: the first round, and how the rest will look."""
+        started = self._sought(1)
+        if not started.first:
+            return started
+        sketch = self._top(
+            self._gather([self._sketch()] * len(self.page.shards)), exp.Placeholder(this="page_offset")
+        )
+        plan = render(sketch, self.names, self.ctx, sql=self.naive.sql, steps=self.naive.steps)
+        told = (
+            f"its place is found in rounds: {self.samples} keys of each shard and their ranks, until about "
+            "as many rows are left; then the rows there, and how many are before them"
+        )
+        return replace(plan, first=started.first, then=started.then, paging=told)
+
+    def is_agreed(self) -> bool:
+        """Whether the sources compute all of it as the merge does."""
+        analysis = self.ctx.analysis()
+        if not analysis.are_foreign(self.page.shards):
+            return True
+        unknown = Ranks(1, 9, tuple(exp.Placeholder(this=f"page_key_{i}") for i in range(len(self.keys))))
+        trees = [
+            tree
+            for window in (Ranks(0, 9), unknown)
+            for tree in (self._sampled(0, window, (1, 5, 9), {}), self._fetched(0, window, {}))
+        ]
+        return all(analysis.allows(tree, self.page.shards) for tree in trees)
+
+    def _sought(self, attempt: int) -> Plan:
+        return self._round(at_first(len(self.page.shards), self.page.offset), 1, attempt, None)
+
+    def _round(
+        self, windows: Sequence[Ranks], number: int, attempt: int, types: tuple[str, ...] | None
+    ) -> Plan:
+        """The plan once these windows are known: another round, or the rows."""
+        page = self.page
+        if types is not None and not self._travel(windows, types):
+            return self.naive
+        enough = len(page.shards) * self.samples
+        if left(windows) <= enough or number > _ROUNDS_MAX:
+            return self._final(windows, types or (), attempt)
+        asked = [w.ranks(self.samples) for w in windows]
+        values = self._values(windows, types or (), f"page_{attempt}_{number}")
+        trees = [
+            self._sampled(i, window, ranks, values)
+            for i, (window, ranks) in enumerate(zip(windows, asked, strict=True))
+        ]
+        name = f"page_{number}" if attempt == 1 else f"page_{attempt}_{number}"
+
+        def then(found: Mapping[str, Bound]) -> Plan:
+            bound = found[name]
+            samples = [
+                Sample(row[0], row[1] - 1 + windows[row[0]].first, tuple(row[2:])) for row in bound.rows or ()
+            ]
+            after = narrowed(windows, asked, samples, page.offset)
+            if left(after) >= left(windows):
+                return self._final(after, bound.types[2:], attempt)
+            return self._round(after, number + 1, attempt, bound.types[2:])
+
+        first = First(name=name, plan=self._samples_plan(trees), is_scalar=False)
+        return replace(self.naive, first=(first,), then=then)
+
+    def _samples_plan(self, trees: Sequence[Node]) -> Plan:
+        gather = self._gather(trees)
+        order = self._order(gather)
+        items = [Item(name, column(ColumnId(_OUT, name))) for name in ("shard", "rank", *self._key_names)]
+        root = Project(input=Sort(input=gather, keys=order), rel=_TOLD, items=tuple(items))
+        return self._rendered(root, tuple(i.name for i in items))
+
+    def _final(self, windows: Sequence[Ranks], types: tuple[str, ...], attempt: int) -> Plan:
+        page = self.page
+        values = self._values(windows, types, f"page_{attempt}_from")
+        gather = self._gather([self._fetched(i, window, values) for i, window in enumerate(windows)])
+        expected = page.offset - sum(window.first for window in windows)
+        told = [Item(name, column(ColumnId(_OUT, name))) for name in ("shard", "before")]
+        proof_root = Project(input=Sort(input=gather, keys=self._order(gather)), rel=_TOLD, items=tuple(told))
+        merge = self._rendered(proof_root, ("shard", "before")).merge
+        plan = self._answer(gather, expected)
+        asked = [self._count(window) for window in windows]
+        starts = [window.start is not None for window in windows]
+
+        def then(rows: Sequence[tuple[Any, ...]]) -> Plan:
+            found = [Row(int(shard), int(number)) for shard, number in rows]
+            at = begins(found, asked, starts, offset=page.offset, count=page.count)
+            if at is None:
+                return self._sought(attempt + 1) if attempt < _TRIES else self.naive
+            proved = plan if at == expected else replace(self._answer(gather, at), fragments=plan.fragments)
+            return replace(proved, proof=None)
+
+        assert merge is not None
+        return replace(plan, proof=Proof(merge=_all_kept(merge), then=then))
+
+    def _answer(self, gather: Gather, offset: int) -> Plan:
+        root = self._top(gather, exp.Literal.number(max(offset, 0)))
+        return self._rendered(root, self.names, paging="its place was found by seeks, and proved by the rows")
+
+    def _rendered(self, root: Node, names: tuple[str, ...], paging: str | None = None) -> Plan:
+        problem = verify(root)
+        if problem is not None:
+            raise InternalError(f"a page's plan is broken: {problem}")
+        plan = render(root, names, self.ctx, sql=self.naive.sql, steps=self.naive.steps)
+        return replace(plan, paging=paging)
+
+    # -- above the Gather ---------------------------------------------------------------------
+
+    def _order(self, gather: Gather) -> tuple[SortKey, ...]:
+        """The common order, over what a fragment gives: the keys, then the shard."""
+        keys = [
+            k._replace(expr=column(ColumnId(_OUT, name)))
+            for k, name in zip(self.keys, self._key_names, strict=True)
+        ]
+        nulls_first = self.ctx.catalog.dialect in NULLS_ARE_LEAST  # as the dialect has it: there are none
+        return (*keys, SortKey(column(ColumnId(_OUT, "shard")), nulls_first=nulls_first))
+
+    @property
+    def _key_names(self) -> tuple[str, ...]:
+        return tuple(key.expr.name for key in self.keys)
+
+    def _top(self, gather: Gather, offset: exp.Expr) -> Node:
+        """The statement's own nodes over the rows, of which the page is taken by its place."""
+        by = {
+            id: column(ColumnId(_OUT, item.name))
+            for item in self.items
+            if (id := column_id(item.expr)) is not None and item.name.startswith("c")
+        }
+        ordered = Sort(input=gather, keys=self._order(gather))
+        count = exp.Literal.number(self.page.count)
+
+        def change(node: Node) -> Node:
+            if isinstance(node, Gather):
+                return Limit(input=ordered, count=count, offset=offset)
+            if (
+                isinstance(node, Limit)
+                and isinstance(node.input, Sort)
+                and isinstance(node.input.input, Gather)
+            ):
+                return Limit(input=ordered, count=count, offset=offset)
+            node = map_inputs(node, change)
+            if isinstance(node, Limit):
+                node = node.but(offset=None)
+            return map_expressions(node, lambda e: replace_columns(e, by))
+
+        top = change(self.tree)
+        wanted = [by.get(output.id, column(output.id)) for output in self.tree.outputs]
+        if [column_id(expr) for expr in wanted] == [output.id for output in top.outputs]:
+            return top
+        items = tuple(Item(f"a{i}", expr) for i, expr in enumerate(wanted))
+        return Project(input=top, rel=_ANSWER, items=items)
+
+    def _gather(self, trees: Sequence[Node]) -> Gather:
+        narrow = [self._told_why(narrow_columns(tree, self.ctx)) for tree in trees]
+        for tree in narrow:
+            self.ctx.learn(tree)
+        own = Own(dict(zip(self.page.shards, narrow, strict=True)))
+        return Gather(input=narrow[0], fragment=self.page.fragment, shards=self.page.shards, own=own)
+
+    def _told_why(self, tree: Node) -> Node:
+        """With the reasons why its scans go to no fewer shards, which were found after the page was."""
+        routes = {node.rel: node.route for node in walk(self.tree) if isinstance(node, Scan)}
+
+        def change(node: Node) -> Node:
+            return node.but(route=routes[node.rel]) if isinstance(node, Scan) and node.rel in routes else node
+
+        return rewrite(tree, change)
+
+    # -- what a shard is asked ------------------------------------------------------------------
+
+    def _sampled(
+        self, shard: int, window: Ranks, ranks: Sequence[int], values: Mapping[tuple[int, int], exp.Expr]
+    ) -> Node:
+        """The rows of these ranks, as their keys."""
+        items = [item for item in self.items if item.name in self._key_names]
+        rows = self._rows(shard, window, window.count, items, values)
+        order = [
+            exp.Ordered(this=key.expr.copy(), desc=key.descending or None, nulls_first=key.nulls_first)
+            for key in self.keys
+        ]
+        number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order))
+        ranked = Window(input=rows, rel=_RANKED, items=(Item("rank", number),))
+        rank = column(ColumnId(_RANKED, "rank"))
+        wanted = exp.In(this=rank, expressions=[exp.Literal.number(r - window.first + 1) for r in ranks])
+        told = (Item("shard", exp.Literal.number(shard)), Item("rank", rank.copy()))
+        return self._told(Filter(input=ranked, conjuncts=(wanted,)), items, told)
+
+    def _fetched(self, shard: int, window: Ranks, values: Mapping[tuple[int, int], exp.Expr]) -> Node:
+        """The rows from the window's start on, each with the number of those before."""
+        rows = self._rows(shard, window, self._count(window), self.items, values)
+        # None, too, are counted: so the column is of one type everywhere.
+        earlier = exp.false() if window.start is None else before(self._places(shard, window, values))
+        those = Filter(input=self.page.source, conjuncts=(earlier,))
+        calls = (Item("rows", exp.Count(this=exp.Star())),)
+        counted = Aggregate(input=those, rel=_COUNTED, keys=(), calls=calls)
+        joined = Join(kind="cross", left=rows, right=counted)
+        number = column(ColumnId(_COUNTED, "rows"))
+        told = (Item("shard", exp.Literal.number(shard)), Item("before", number))
+        return self._told(joined, self.items, told)
+
+    def _count(self, window: Ranks) -> int:
+        return window.count + self.page.count
+
+    def _told(self, node: Node, items: Sequence[Item], more: tuple[Item, ...]) -> Node:
+        copies = tuple(Item(item.name, column(ColumnId(_ROWS, item.name))) for item in items)
+        return Project(input=node, rel=_OUT, items=copies + more)
+
+    def _rows(
+        self,
+        shard: int,
+        window: Ranks,
+        count: int | exp.Expr,
+        items: Sequence[Item],
+        values: Mapping[tuple[int, int], exp.Expr],
+    ) -> Node:
+        node = self.page.source
+        if window.start is not None:
+            node = Filter(input=node, conjuncts=(from_here(self._places(shard, window, values)),))
+        rows = Project(input=node, rel=_ROWS, items=tuple(items))
+        limit = exp.Literal.number(count) if isinstance(count, int) else count
+        return Limit(input=Sort(input=rows, keys=self.keys), count=limit)
+
+    def _sketch(self) -> Node:
+        """How EXPLAIN shows the rows around a place that is not known yet."""
+        start = tuple(exp.Placeholder(this=f"page_key_{i + 1}") for i in range(len(self.keys)))
+        window = Ranks(1, 1, start)
+        rows = self._rows(0, window, exp.Placeholder(this="page_rows"), self.items, {})
+        told = (Item("shard", exp.Literal.number(0)), Item("before", exp.Placeholder(this="page_before")))
+        return self._told(rows, self.items, told)
+
+    def _places(self, shard: int, window: Ranks, values: Mapping[tuple[int, int], exp.Expr]) -> list[Place]:
+        assert window.start is not None
+        return [
+            Place(
+                key.expr,
+                None if value is None else value if isinstance(value, exp.Expr) else values[shard, i],
+                key.descending,
+                key.nulls_first,
+                not filled,
+            )
+            for i, (key, value, filled) in enumerate(
+                zip(self.page.keys, window.start, self.page.filled, strict=True)
+            )
+        ]
+
+    # -- keys as values -------------------------------------------------------------------------
+
+    def _travel(self, windows: Sequence[Ranks], types: tuple[str, ...]) -> bool:
+        dialect = self.ctx.catalog.dialect
+        starts = [window.start for window in windows if window.start is not None]
+        return all(travels(dialect, type_, [s[i] for s in starts]) for i, type_ in enumerate(types))
+
+    def _values(
+        self, windows: Sequence[Ranks], types: tuple[str, ...], name: str
+    ) -> dict[tuple[int, int], exp.Expr]:
+        """The starts' values as parameters, by shard and key."""
+        found = {}
+        for shard, window in enumerate(windows):
+            for i, value in enumerate(window.start or ()):
+                if value is not None:
+                    bound = self.ctx.parameters.bind_value(f"{name}_{shard}_{i + 1}", value)
+                    found[shard, i] = written(self.ctx.catalog.dialect, bound, types[i])
+        return found
+
+
+def paging_of(page: Page, tree: Node, names: tuple[str, ...], naive: Plan, ctx: PlanContext) -> Paging:
+    """Fewer samples of each shard where there are many: a round's rows are those of all together."""
+    samples = max(_SAMPLES_LEAST, min(SAMPLES, _SAMPLES_IN_ALL // len(page.shards)))
+    return Paging(page, tree, names, naive, ctx, samples)
+
+
+def _all_kept(merge: Merge) -> Merge:
+    """The fragments' rows are here when it runs."""
+    return replace(merge, passes=None)
