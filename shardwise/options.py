@@ -16,7 +16,7 @@ Scatter = Literal["allow", "refuse"]
 OWN_ZONE: Final = "SYSTEM"
 """Instead of a time zone's name: the one that the servers have."""
 
-_CHOICES: Final = ("plan_cache", "trust_indexes")
+_CHOICES: Final = ("plan_cache", "trust_indexes", "pages")
 _COUNTS: Final = ("rows_max", "bytes_max", "spill_bytes_max")  # 0 allows none
 _SIZES: Final = ("memory_bytes_max", "threads", "requests_max", "requests_per_source_max")
 
@@ -40,6 +40,8 @@ class Options:
     `time_zone` is an IANA name or an offset. Where neither it nor the catalog says one, it is UTC, and in the
     mysql and postgres dialects the servers' own, which must be the same on all of them.
 
+    `pages`: the statement is a page, which `Cursor.next_page` goes on from.
+
     A value that an option cannot have raises `ProgrammingError`.
     """
 
@@ -61,6 +63,7 @@ class Options:
     verify_passes: bool = False
     time_zone: str = "UTC"
     schema: str | None = None
+    pages: bool = False
 
     def __post_init__(self) -> None:
         if self.scatter not in get_args(Scatter):

@@ -19,6 +19,7 @@ from shardwise.dbapi.statements import explain
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.options import OWN_ZONE, Options
 from shardwise.planner import EVERYTHING, Scope
+from shardwise.planner.context import Seen
 from shardwise.session.indexes import Watcher
 
 if TYPE_CHECKING:
@@ -222,11 +223,12 @@ class Connection:
         *,
         locals: Mapping[str, Any] | None = None,  # noqa: A002
         into: LocalStore | None = None,
+        after: Seen | None = None,
     ) -> Result:
         """Runs a query so; the caller closes the result, whose rows can be kept in the store `into`."""
         relations = self.locals if locals is None else locals
         return self.cluster.run(
-            sql, params, options, locals=relations, guard=guard, scope=self._scope, into=into
+            sql, params, options, locals=relations, guard=guard, scope=self._scope, into=into, after=after
         )
 
     def options_with(self, changes: Mapping[str, Any]) -> Options:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shardwise.dbapi import html, statements, writers
 from shardwise.dbapi.files import new_file
-from shardwise.dbapi.results import PeekedRows, Progress, Row, Rows, data_frame, need, progress_of
+from shardwise.dbapi.results import PagedRows, PeekedRows, Progress, Row, Rows, data_frame, need, progress_of
+from shardwise.dbapi.statements.query import Query
 from shardwise.dbapi.types import ColumnDescription, describe
 from shardwise.errors import InterfaceError, ProgrammingError, Reason
 from shardwise.executor.guard import Guard
@@ -50,6 +52,7 @@ class Cursor:
         self._is_closed = False
         self._last: Rows | None = None
         self._guard: Guard | None = None
+        self._page: _Page | None = None
         connection.opened(self)
 
     # -- running --------------------------------------------------------------------------
@@ -82,6 +85,7 @@ class Cursor:
         self, statement: statements.Statement, params: Parameters | None, options: Mapping[str, Any]
     ) -> Self:
         chosen = self.connection.options_with(options)
+        self._page = None
         self._guard = guard = Guard(chosen)
         try:
             answer = statement.answer(self.connection, _parameters(params), chosen, guard)
@@ -94,6 +98,8 @@ class Cursor:
             self._fetched, self._is_done = answer.rowcount, True
             return self
         self._result = answer.rows
+        if isinstance(answer.rows, PagedRows) and isinstance(statement, Query):
+            self._page = _Page(statement, params, options)
         self._description = _described(answer.rows, answer.nullability)
         try:
             answer.rows.begin()
@@ -101,6 +107,29 @@ class Cursor:
             self._discard()
             raise
         return self
+
+    def next_page(self) -> Self:
+        """Runs the statement again for the page after this one: what comes after its last row in the order.
+
+            cur.execute("SELECT id, total FROM orders ORDER BY total DESC LIMIT 100", pages=True)
+            while rows := cur.fetchall():
+                …
+                cur.next_page()
+
+        However deep, it moves about a page's rows of each shard. Rows of this page that were not fetched are
+        skipped. A page after an empty one begins where that would have: rows that came since are on it.
+        """
+        self._check_open()
+        rows, page = self._result, self._page
+        if page is None or not isinstance(rows, PagedRows):
+            raise ProgrammingError(
+                "there is no page to go on from",
+                reason=Reason.NOT_SUPPORTED,
+                hint="Execute SELECT … ORDER BY … LIMIT n with pages=True first",
+            )
+        seen = rows.seen() or page.statement.after
+        self._discard()
+        return self._run(Query(page.statement.sql, seen), page.params, page.options)
 
     def executemany(self, sql: str, param_sets: Sequence[Parameters]) -> Self:
         """For statements that write, of which there are none yet: raises."""
@@ -341,6 +370,15 @@ class Cursor:
         self._ahead.clear()
         self._fetched = 0
         self._is_done = self._is_arrow = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What was executed, for the next page."""
+
+    statement: Query
+    params: Parameters | None
+    options: Mapping[str, Any]
 
 
 def _described(rows: Rows, nullability: Sequence[bool | None]) -> tuple[ColumnDescription, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -10,13 +10,16 @@ import duckdb
 import pyarrow as pa
 
 from shardwise.errors import DataError, NotSupportedError
+from shardwise.executor.result import Result
 from shardwise.plan.run import Plan
 from shardwise.plan.statistics import ShardStats, Statistics
+from shardwise.planner.context import Seen
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Row = tuple[Any, ...]
+_ROWS_AT_ONCE = 4096
 
 
 class Rows(Protocol):
@@ -100,6 +103,73 @@ class LocalRows:
 
     def cancel(self) -> None:
         """Nothing runs."""
+
+
+class PagedRows:
+    """The rows of a page without their sort keys, which the result's last `hidden` columns are.
+
+    Those of the last row that was read are `seen`: where the next page goes on.
+    """
+
+    def __init__(self, result: Result, hidden: int) -> None:
+        self._result = result
+        self._hidden = hidden
+        self._columns = tuple(result.columns)
+        self._last: Row | None = None
+        self._reader: pa.RecordBatchReader | None = None
+
+    @property
+    def columns(self) -> Sequence[tuple[str, str]]:
+        return self._columns[: -self._hidden]
+
+    @property
+    def plan(self) -> Plan | None:
+        return self._result.plan
+
+    @property
+    def stats(self) -> Statistics | None:
+        return self._result.stats
+
+    def seen(self) -> Seen | None:
+        """The last row's keys, once all are read; None if there was none."""
+        if self._reader is not None:
+            for _ in self._reader:
+                pass
+        else:
+            while self.fetchmany(_ROWS_AT_ONCE):
+                pass
+        types = tuple(type_ for _, type_ in self._columns[-self._hidden :])
+        return None if self._last is None else Seen(self._last, types)
+
+    def begin(self) -> None:
+        self._result.begin()
+
+    def fetchmany(self, count: int) -> list[Row]:
+        rows = self._result.fetchmany(count)
+        if rows:
+            self._last = tuple(rows[-1][-self._hidden :])
+        return [row[: -self._hidden] for row in rows]
+
+    def arrow_reader(self, batch_rows: int) -> pa.RecordBatchReader:
+        reader = self._result.arrow_reader(batch_rows)
+        count = len(self._columns) - self._hidden
+        schema = pa.schema(list(reader.schema)[:count])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch in reader:
+                if batch.num_rows:
+                    last = batch.num_rows - 1
+                    self._last = tuple(column[last].as_py() for column in batch.columns[count:])
+                yield pa.RecordBatch.from_arrays(batch.columns[:count], schema=schema)
+
+        self._reader = pa.RecordBatchReader.from_batches(schema, batches())
+        return self._reader
+
+    def close(self) -> None:
+        self._result.close()
+
+    def cancel(self) -> None:
+        self._result.cancel()
 
 
 class PeekedRows:

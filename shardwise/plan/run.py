@@ -259,6 +259,8 @@ class Plan:
     proof: Proof | None = None
     paging: str | None = None
     """How the page is found that the statement asks for, if not by moving all that is before it."""
+    hidden: int = 0
+    """How many of the last columns are not the answer's: the sort keys of a page's rows."""
     notes: tuple[Note, ...] = ()
     steps: tuple[tuple[str, Node], ...] = ()
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)

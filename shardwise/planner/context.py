@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from sqlglot import exp
@@ -13,6 +14,13 @@ from shardwise.planner.scopes.scope import EVERYTHING, Scope
 
 _DATABASE = ("current_database", "current_catalog")
 _NOW = ("now", "current_timestamp", "transaction_timestamp", "get_current_timestamp")
+
+
+class Seen(NamedTuple):
+    """The sort keys of a page's last row, and their types as the engine writes them."""
+
+    values: tuple[Any, ...]
+    types: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +42,8 @@ class Context:
     schema: str | None = None
     database: str = "shardwise"
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    after: Seen | None = None
+    """Of a statement that is read page by page, where the last page ended."""
 
     def at(self, now: datetime) -> Context:
         """The same at another moment."""

@@ -101,7 +101,7 @@ class Paging:
             f"its place is found in rounds: {self.samples} keys of each shard and their ranks, until about "
             "as many rows are left; then the rows there, and how many are before them"
         )
-        return replace(plan, first=started.first, then=started.then, paging=told)
+        return replace(plan, first=started.first, then=started.then, paging=told, hidden=self.naive.hidden)
 
     def is_agreed(self) -> bool:
         """Whether the sources compute all of it as the merge does."""
@@ -189,7 +189,8 @@ class Paging:
         if problem is not None:
             raise InternalError(f"a page's plan is broken: {problem}")
         plan = render(root, names, self.ctx, sql=self.naive.sql, steps=self.naive.steps)
-        return replace(plan, paging=paging)
+        hidden = self.naive.hidden if paging is not None else 0
+        return replace(plan, paging=paging, hidden=hidden)
 
     # -- above the Gather ---------------------------------------------------------------------
 

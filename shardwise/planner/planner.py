@@ -33,6 +33,7 @@ from shardwise.planner.caching.template import Template, template_of
 from shardwise.planner.context import Context
 from shardwise.planner.dialects import query_dialect, refuse_other_sources
 from shardwise.planner.firsts import Early, Firsts
+from shardwise.planner.go_on import go_on
 from shardwise.planner.members import place_members
 from shardwise.planner.paging import paging_of
 from shardwise.planner.parameters import Given, Parameters, names_written
@@ -119,8 +120,8 @@ class Statement:
         context, options = context or _CONTEXT, options or _OPTIONS
         if cache is None or text is None:
             return self._made(params and all_as_base(params), context, options).plan
-        if context.members:
-            return self._plain(params, context, options)  # plans depend on which there are
+        if context.members or options.pages:
+            return self._plain(params, context, options)  # plans depend on which there are, or on a row
         key = text.shape.key_for(params, context, options)
         if key is None and params:
             params = all_as_base(params)
@@ -193,6 +194,11 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
         parameters.observed.is_bound_to_context = True
     placing = PlanContext(catalog=catalog, parameters=parameters.copy(), names=binding.names.copy())
     tree = place_members(bound.node, placing)
+    columns = bound.names
+    if options.pages:
+        going = PlanContext(catalog=placing.catalog, parameters=parameters, names=binding.names)
+        going.learn(tree)
+        tree, columns = go_on(tree, columns, context.after, going)
     making = _Making(
         placing.catalog,
         parameters,
@@ -201,8 +207,9 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
         options,
         statement.sql,
         is_scoped=bool(context.scope),
+        hidden=len(columns) - len(bound.names),
     )
-    plan, ctx = making.planned(tree, bound.names)
+    plan, ctx = making.planned(tree, columns)
 
     def moved(root: Node, catalog: Catalog) -> Plan:
         return render(root, bound.names, replace(ctx, catalog=catalog), sql=statement.sql, steps=())
@@ -236,6 +243,7 @@ class _Making:
     options: Options
     sql: str
     is_scoped: bool
+    hidden: int = 0
 
     def plan(self, root: Node, columns: tuple[str, ...], firsts: Firsts | None = None) -> Plan:
         return self.planned(root, columns, firsts)[0]
@@ -262,6 +270,8 @@ class _Making:
             verify_each=self.options.verify_passes,
         )
         plan = render(tree, columns, ctx, sql=self.sql, steps=tuple(steps))
+        if self.hidden:
+            plan = replace(plan, hidden=self.hidden)
         waiting = [e for e in ctx.firsts.found if e.name not in ctx.firsts.bound]
         if not waiting:
             if self.options.scatter == "refuse":
@@ -273,7 +283,7 @@ class _Making:
             return self.plan(root, columns, known)
 
         # What already ran is bound in this context's parameters, and may stand in what runs now.
-        making = replace(self, parameters=ctx.parameters)
+        making = replace(self, parameters=ctx.parameters, hidden=0)
         return replace(plan, first=tuple(making._first(e) for e in waiting), then=then), ctx
 
     def _paged(self, plan: Plan, tree: Node, columns: tuple[str, ...], ctx: PlanContext) -> Plan:

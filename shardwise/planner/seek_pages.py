@@ -21,10 +21,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlglot import exp
-
 from shardwise.plan.nodes import (
-    ColumnId,
     Gather,
     Keep,
     Limit,
@@ -37,13 +34,13 @@ from shardwise.plan.nodes import (
 from shardwise.plan.phrases import expression_text
 from shardwise.plan.reasons import NotPushed
 from shardwise.plan.route import Note
-from shardwise.plan.tree import column_id, replace_columns, rewrite, walk
+from shardwise.plan.tree import column_id, rewrite, walk
 from shardwise.planner.functions import can_fail, is_volatile
 from shardwise.planner.page import Page
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_limit import row_count
 from shardwise.planner.seek_values import travels
-from shardwise.planner.total_order import NoOrder, never_null, total_order
+from shardwise.planner.total_order import NoOrder, never_null, resolved, total_order
 
 SEEK_FROM: Final = 1_000
 """Pages after fewer rows than this are not worth the rounds."""
@@ -125,19 +122,10 @@ def _page(gather: Gather, offset: int, count: int, ctx: PlanContext) -> Page:
 def _check_key(key: SortKey, source: Node, ctx: PlanContext) -> None:
     """Raises for one whose values do not travel, or that may fail where no filter guards it."""
     text = expression_text(key.expr, lambda id: id.name, lambda _: "(…)", ctx.catalog.dialect)
-    computed = _resolved(key.expr, source)
+    computed = resolved(key.expr, source)
     if is_volatile(computed) or can_fail(computed, ctx.type_of):
         raise NoOrder(f"{text} may fail for rows that a filter leaves out")
     id = column_id(key.expr)
     type_ = ctx.types[id].type if id is not None else None
     if type_ is not None and not travels(ctx.catalog.dialect, type_):
         raise NoOrder(f"a value of {text} ({type_}) is not the same once it was sent to and fro")
-
-
-def _resolved(expr: exp.Expr, node: Node) -> exp.Expr:
-    """The expression over what tables give."""
-    if isinstance(node, Project):
-        expr = replace_columns(expr, {ColumnId(node.rel, item.name): item.expr for item in node.items})
-    for below in node.inputs:
-        expr = _resolved(expr, below)
-    return expr

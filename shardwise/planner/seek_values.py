@@ -38,7 +38,7 @@ _EXTREME_DAYS: Final = {(9999, 12, 31), (1, 1, 1)}
 def travels(dialect: str, type_text: str | None, values: Sequence[Any] = ()) -> bool:
     """Whether these values, of a column of that type, are the same afterwards; of no values: may they be?"""
     if dialect == "sqlite":
-        return all(value is None or isinstance(value, int | float | str) for value in values)
+        return all(value is None or isinstance(value, int | float | str | bytes) for value in values)
     if type_text is None:
         return False
     if dialect == "duckdb":

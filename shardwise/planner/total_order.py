@@ -32,7 +32,7 @@ from shardwise.plan.nodes import (
     Sort,
     SortKey,
 )
-from shardwise.plan.tree import column, column_id, same
+from shardwise.plan.tree import column, column_id, replace_columns, same
 from shardwise.planner.bind.sources import HIDDEN
 from shardwise.planner.pass_context import PlanContext
 
@@ -197,3 +197,12 @@ def never_null(node: Node, ctx: PlanContext) -> set[ColumnId]:
     if isinstance(node, Filter | Fence | Keep):
         return never_null(node.inputs[0], ctx)
     return set()
+
+
+def resolved(expr: exp.Expr, node: Node) -> exp.Expr:
+    """The expression over what tables give."""
+    if isinstance(node, Project):
+        expr = replace_columns(expr, {ColumnId(node.rel, item.name): item.expr for item in node.items})
+    for below in node.inputs:
+        expr = resolved(expr, below)
+    return expr

@@ -57,6 +57,7 @@ from shardwise.planner import (
     scope_of,
 )
 from shardwise.planner.bind.information import INFORMATION
+from shardwise.planner.context import Seen
 from shardwise.session import information
 from shardwise.session.analyzing import Analyzed, AnalyzeOptions, Analyzing, analyze, tables_named
 from shardwise.session.each import each
@@ -182,12 +183,13 @@ class Cluster:
         locals: Mapping[str, Any],  # noqa: A002  all that the statement may read of the merge's
         scope: Scope,
         members: Mapping[str, tuple[str, ...]] | None = None,
+        after: Seen | None = None,
     ) -> Plan:
         params = self._engine.values(params)
         try:
             context = self._context(options, scope)
-            if members:
-                context = replace(context, members=members)
+            if members or after is not None:
+                context = replace(context, members=members or {}, after=after)
             statement = self._prepare(sql, options, locals)
             self._check_known(statement, is_pinned=scope.is_pinned)
             return self._planned(statement, params, context, options)
@@ -214,17 +216,39 @@ class Cluster:
         guard: Guard | None = None,
         scope: Scope = EVERYTHING,
         into: LocalStore | None = None,
+        after: Seen | None = None,
     ) -> Result:
         """Runs the statement; the caller closes the result. `guard` lets it be cancelled before that.
 
-        Its rows are merged in the store `into`, if one is given, so that they can be kept there.
+        Its rows are merged in the store `into`, if one is given, so that they can be kept there. With
+        `after`, it is the page after the one whose last row has these keys.
         """
         self._check_open()
         options = self.settled(options or self.options)
         locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
-        plan = self._plan(sql, params, options, locals, scope)
-        columns = self.columns_of_plan(plan, params, options, locals)
+        plan = self._plan(sql, params, options, locals, scope, after=after)
+        shown = plan if not plan.hidden else replace(plan, columns=plan.columns[: -plan.hidden])
+        columns = self.columns_of_plan(shown, params, options, locals)
+        if plan.hidden:
+            columns = self._with_hidden(plan, columns, options, locals)
         return self.start(plan, options, locals, columns, guard=guard, into=into)
+
+    def _with_hidden(
+        self,
+        plan: Plan,
+        shown: duck.Columns | None,
+        options: Options,
+        locals: Mapping[str, Any],  # noqa: A002
+    ) -> duck.Columns | None:
+        """The columns of a page, its keys' too. Other engines than DuckDB give them the same types anyhow."""
+        if shown is None or self.declared.dialect != "duckdb":
+            return None
+        keys = plan.columns[-plan.hidden :]
+        known = tuple((name, type_) for name, type_ in keys if type_ is not None)
+        if len(known) < len(keys):
+            with self.start(plan, options, locals, None) as result:
+                known = tuple(result.columns[-plan.hidden :])
+        return (*shown, *known)
 
     def each(
         self,

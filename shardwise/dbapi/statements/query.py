@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shardwise.dbapi.nullability import nullability
+from shardwise.dbapi.results import PagedRows
 from shardwise.dbapi.show import DESCRIBED
 from shardwise.dbapi.statements.base import Answer, Parameters, rows_of
 from shardwise.executor.guard import Guard
 from shardwise.executor.result import Result
 from shardwise.options import Options
+from shardwise.planner.context import Seen
 
 if TYPE_CHECKING:
     from shardwise.dbapi.connection import Connection
@@ -21,9 +23,13 @@ class Query:
     """Anything that the planner is to answer."""
 
     sql: str
+    after: Seen | None = None
 
     def answer(self, connection: Connection, params: Parameters, options: Options, guard: Guard) -> Answer:
-        result = connection.run(self.sql, params, options, guard)
+        result = connection.run(self.sql, params, options, guard, after=self.after)
+        hidden = result.plan.hidden
+        if hidden:
+            return Answer(PagedRows(result, hidden), known_nullability(result)[:-hidden])
         return Answer(result, known_nullability(result))
 
 

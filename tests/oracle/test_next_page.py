@@ -1,0 +1,176 @@
+"""Page after page by `cursor.next_page()`: all rows, each once, in the order, in each dialect."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shardwise
+from tests.oracle.cluster import Cluster
+from tests.oracle.mysql_world import MySQLWorld
+from tests.oracle.postgres_world import PostgresWorld
+from tests.oracle.sqlite_world import SQLiteWorld
+from tests.oracle.test_deep_pages import ORDERS, cluster, mysql, postgres
+
+__all__ = ["cluster", "mysql", "postgres"]
+
+STATEMENTS = [
+    *(f"SELECT id, k, s, f, d, day, ts FROM t ORDER BY {order}" for order in ORDERS),
+    "SELECT s, f AS g FROM t WHERE k > 1 OR s < 'b' ORDER BY d DESC, id",
+    "SELECT t.s, c.* FROM t JOIN c ON c.t_id = t.id ORDER BY c.v, t.k, t.id, c.id",
+    "SELECT t.id, c.v FROM t LEFT JOIN c ON c.t_id = t.id AND c.v > 3 ORDER BY c.v DESC, t.id, c.id",
+    "SELECT k, count(*) AS n FROM t GROUP BY k ORDER BY n, k",
+    "SELECT DISTINCT s, k FROM t ORDER BY k, s",
+    "SELECT id, s FROM t WHERE id = 7 ORDER BY s, id",
+]
+WITH_TIES = [
+    "SELECT k FROM t ORDER BY k",
+    "SELECT s, d FROM t ORDER BY s DESC",
+    "SELECT v, id FROM own ORDER BY v DESC",
+    "SELECT few.v, t.k FROM few JOIN t ON t.id = few.id ORDER BY t.k",
+]
+
+
+def read(con: Any, sql: str, params: Any = None, **options: Any) -> tuple[list[tuple[Any, ...]], list[int]]:
+    """All rows page by page, and how many rows each page moved."""
+    rows: list[tuple[Any, ...]] = []
+    moved = []
+    with con.cursor() as cur:
+        cur.execute(sql, params, pages=True, **options)
+        while page := cur.fetchall():
+            rows += map(tuple, page)
+            moved.append(cur.stats.rows_moved)
+            assert len(moved) < 500, "the pages have no end"
+            cur.next_page()
+    return rows, moved
+
+
+def test_pages(cluster: Cluster) -> None:
+    rng = random.Random(2)
+    with cluster.connect() as con:
+        for sql in STATEMENTS:
+            everything = cluster.whole().execute(sql).fetchall()
+            found, _ = read(con, f"{sql} LIMIT {rng.choice((1, 3)) * max(1, len(everything) // 9)}")
+            assert repr(found) == repr(everything), sql
+
+
+def test_rows_that_are_equal_come_once(cluster: Cluster) -> None:
+    with cluster.connect() as con:
+        for sql in WITH_TIES:
+            everything = cluster.whole().execute(sql).fetchall()
+            found, _ = read(con, f"{sql} LIMIT 29")
+            assert sorted(map(repr, found)) == sorted(map(repr, everything)), sql
+
+
+def test_a_page_moves_about_its_rows_of_each_shard(cluster: Cluster) -> None:
+    with cluster.connect() as con:
+        found, moved = read(con, "SELECT id, d FROM t WHERE k < ? ORDER BY id LIMIT 11", [5])
+    assert len(found) == len(cluster.whole().execute("SELECT id FROM t WHERE k < 5").fetchall())
+    assert max(moved) <= 11 * cluster.shards
+
+
+def test_as_arrow_and_after_a_few_rows(cluster: Cluster) -> None:
+    sql = "SELECT id, s, d, ts FROM t ORDER BY ts, d DESC, id"
+    everything = cluster.whole().execute(sql).fetchall()
+    with cluster.connect() as con, con.cursor() as cur:
+        found = [
+            tuple(r.values()) for r in cur.execute(f"{sql} LIMIT 90", pages=True).to_arrow_table().to_pylist()
+        ]
+        assert [c[0] for c in cur.description] == ["id", "s", "d", "ts"]
+        found += [tuple(r.values()) for r in cur.next_page().to_arrow_table().to_pylist()]
+        assert found == everything[:180]
+        assert cur.next_page().fetchmany(3) == everything[180:183]
+        assert cur.next_page().fetchone() == everything[270]
+
+
+def test_an_offset_is_of_the_first_page(cluster: Cluster) -> None:
+    sql = "SELECT id FROM t ORDER BY d, id"
+    everything = cluster.whole().execute(sql).fetchall()
+    with cluster.connect() as con:
+        assert read(con, f"{sql} LIMIT 50 OFFSET 120", force=("seek_pages",))[0] == everything[120:]
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT id FROM t LIMIT 3", "no ORDER BY … LIMIT n"),
+        ("SELECT id FROM t ORDER BY id", "no ORDER BY … LIMIT n"),
+        ("SELECT id FROM t UNION SELECT id FROM few ORDER BY id LIMIT 3", "read page by page"),
+        ("SELECT id FROM t ORDER BY random() LIMIT 3", "not the same each time"),
+    ],
+)
+def test_what_is_no_page(cluster: Cluster, sql: str, why: str) -> None:
+    with cluster.connect() as con, pytest.raises(shardwise.NotSupportedError, match=why):
+        con.execute(sql, pages=True)
+    with cluster.connect() as con, con.cursor() as cur:
+        cur.execute("SELECT id FROM t ORDER BY id LIMIT 3")
+        with pytest.raises(shardwise.ProgrammingError, match="no page to go on from"):
+            cur.next_page()
+
+
+# -- the others ------------------------------------------------------------------------------------
+
+
+def _compare(world: Any, columns: list[str], one: Any) -> None:
+    rng = random.Random(11)
+    with world.cluster.connect() as con:
+        for _ in range(12):
+            chosen = rng.sample(columns, rng.choice((1, 1, 2)))
+            order = ", ".join([*(f"{c}{rng.choice(('', ' DESC'))}" for c in chosen), "id"])
+            sql = f"SELECT id, {rng.choice(columns)} FROM t ORDER BY {order}"
+            one.execute(sql)
+            everything = one.fetchall()
+            found, _ = read(con, f"{sql} LIMIT {rng.choice((7, 13, 30))}")
+            assert repr(found) == repr(list(map(tuple, everything))), sql
+
+
+def test_mysql(mysql: MySQLWorld) -> None:
+    columns = ["k", "name", "acc", "bin", "price", "qty", "d", "at", "flag", "big", "id"]
+    with mysql.one.cursor() as one:
+        _compare(mysql, columns, one)
+
+
+def test_postgres(postgres: PostgresWorld) -> None:
+    with postgres.one.cursor() as one:
+        _compare(postgres, ["k", "name", "title", "code", "price", "d", "at", "s", "big", "id"], one)
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_sqlite(shards: int, tmp_path: Path) -> None:
+    world = SQLiteWorld(tmp_path, shards)
+    try:
+        _compare(world, ["k", "name", "email", "price", "qty", "any_", "d", "id"], world.one.cursor())
+    finally:
+        world.close()
+
+
+def test_rows_that_stay_come_once_whatever_is_written_meanwhile(tmp_path: Path) -> None:
+    world = SQLiteWorld(tmp_path, 3)
+    rng = random.Random(4)
+    stayed = {row[0] for row in world.one.execute("SELECT id FROM t")}
+    seen: list[int] = []
+    next_id = 1000
+    try:
+        with world.cluster.connect() as con, con.cursor() as cur:
+            cur.execute("SELECT id, price FROM t ORDER BY price DESC LIMIT 5", pages=True)
+            while page := cur.fetchall():
+                seen += [row[0] for row in page]
+                for shard in range(3):
+                    with sqlite3.connect(tmp_path / f"s{shard}.db") as file:
+                        gone = rng.choice([i for i in range(1, 61) if i % 3 == shard])
+                        file.execute("DELETE FROM t WHERE id = ?", [gone])
+                        stayed.discard(gone)
+                        row = [next_id * 3 + shard, rng.random()]
+                        file.execute("INSERT INTO t (id, price) VALUES (?, ?)", row)
+                        next_id += 1
+                    file.close()
+                assert len(seen) < 1000
+                cur.next_page()
+    finally:
+        world.close()
+    assert len(seen) == len(set(seen))
+    assert stayed <= set(seen)
