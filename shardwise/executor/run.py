@@ -23,7 +23,7 @@ from shardwise.executor.merge import MergeEngine, Merging
 from shardwise.executor.pools import Limits, SourcePool, Workers
 from shardwise.executor.reading import Empty, Reader
 from shardwise.executor.result import Result
-from shardwise.executor.stream import FeedBatches, Fetcher, Stream
+from shardwise.executor.stream import FeedBatches, Fetcher, SortedBatches, Stream
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
 from shardwise.plan.run import Bound, First, Fragment, Merge, Request, Run
@@ -207,6 +207,8 @@ class _Statement:
             raise InternalError(f"fragment {fragment.name} cannot be described: {error.message}") from error
 
         def opened() -> Iterator[Any]:
+            if fragment.order and schema is not None and fragment.route.shards:
+                return SortedBatches(fetcher, fragment.name, schema, types, fragment.order)
             if fragment.route.shards:
                 return FeedBatches(fetcher, fragment.name, schema, types)
             return iter(describer.batches(fragment.sql, fragment.params, types if schema is None else schema))

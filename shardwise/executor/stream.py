@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -26,14 +27,16 @@ from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
 from shardwise.executor.reading import Reader, Reading
 from shardwise.executor.served.form import TextForm
+from shardwise.executor.sorted_merge import merged
 from shardwise.executor.workers.chunk import Chunk, ChunkReading, chunks
 from shardwise.executor.workers.processes import WorkerProcesses
-from shardwise.plan.run import Batch, Request
+from shardwise.plan.run import Batch, OrderKey, Request
 
 QUEUE_BATCHES_MAX = 32
 QUEUE_BYTES_MAX = 32 << 20
 _INTERRUPT_AGAIN_S = 0.05
 _MANY = 64
+_SIDE_BY_SIDE_MAX = 2
 
 AnyReading = Reading | ChunkReading
 
@@ -60,10 +63,11 @@ class Feed:
     is_blocked: bool = False
     is_exhausted: bool = False
     is_closed: bool = False
+    batches_max: int = QUEUE_BATCHES_MAX
 
     @property
     def is_full(self) -> bool:
-        return len(self.queue) >= QUEUE_BATCHES_MAX or self.bytes >= QUEUE_BYTES_MAX
+        return len(self.queue) >= self.batches_max or self.bytes >= QUEUE_BYTES_MAX
 
     @property
     def is_done(self) -> bool:
@@ -125,6 +129,19 @@ class Fetcher:
             self._feeds.append(feed)
             self._kick()
         return feed
+
+    def open_each(self, fragment: str, schema: pa.Schema, columns: Columns | TextForm) -> list[Feed]:
+        """A feed for each shard of the fragment, with little room: they are read side by side."""
+        requests = list(self._reader.requests(fragment))
+        feeds = [
+            Feed(schema, columns, iter((r,)), threading.Condition(self._lock), batches_max=_SIDE_BY_SIDE_MAX)
+            for r in requests
+        ]
+        with self._for_the_merge():
+            self._feeds += feeds
+            for _ in feeds:
+                self._kick()
+        return feeds
 
     def next(self, feed: Feed) -> Batch | None:
         """The feed's next batch, None at its end. Waits; raises what stopped the statement."""
@@ -438,3 +455,37 @@ class FeedBatches:
     def __del__(self) -> None:
         if hasattr(self, "_feed"):
             self._fetcher.close_feed(self._feed)
+
+
+class SortedBatches:
+    """The batches of a fragment whose shards' rows are in order, merged; dropping the iterator closes all."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        fragment: str,
+        schema: pa.Schema,
+        columns: Columns | TextForm,
+        order: Sequence[OrderKey],
+    ) -> None:
+        self._fetcher = fetcher
+        self._feeds = fetcher.open_each(fragment, schema, columns)
+        self._merged = merged([partial(fetcher.next, feed) for feed in self._feeds], order)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self
+
+    def __next__(self) -> Batch:
+        batch: Batch | None = next(self._merged, None)
+        if batch is None:
+            self._close()
+            raise StopIteration
+        return batch
+
+    def _close(self) -> None:
+        for feed in self._feeds:
+            self._fetcher.close_feed(feed)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_feeds"):
+            self._close()

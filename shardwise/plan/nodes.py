@@ -451,7 +451,8 @@ class Gather(Node):
 
     `fragment` names it (f1, f2, …); `shards` are where it runs. `notes` say what was not pushed, and why.
     `own`: what runs on each shard where that is not the same on all; `input` is then that of one of them.
-    `is_sought`: a page of it is, and its place is to be found by seeks.
+    `is_sought`: a page of it is, and its place is to be found by seeks. With an `order` each shard's rows are
+    in it, and so are those of all: the streams are merged.
     """
 
     input: Node
@@ -460,6 +461,7 @@ class Gather(Node):
     notes: tuple[Note, ...] = ()
     own: Own | None = None
     is_sought: bool = False
+    order: tuple[SortKey, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -226,7 +226,7 @@ class Phrases:
 
     @_line.register
     def _(self, node: Gather, write: Write) -> str:
-        return "Gather"
+        return f"Gather in order of {self._order(node.order, write)}" if node.order else "Gather"
 
     def _order(self, keys: Iterable[SortKey], write: Write) -> str:
         """Where NULLs go is said where it is not the dialect's default."""

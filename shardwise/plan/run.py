@@ -104,6 +104,14 @@ class Shape(NamedTuple):
     read: str = "{}"
 
 
+class OrderKey(NamedTuple):
+    """A column of a stream, by its position, that the stream is in order of."""
+
+    column: int
+    descending: bool
+    nulls_first: bool
+
+
 def _nothing(_: str) -> tuple[Expected, ...]:
     return ()
 
@@ -131,6 +139,8 @@ class Fragment:
     params_for: Callable[[str, Mapping[str, Any]], Mapping[str, Any]] | None = None
     """From a shard and `params` to what is bound there; None: `params` everywhere."""
     may_be_missing: bool = False
+    order: tuple[OrderKey, ...] = ()
+    """Set where each shard's rows are in this order, and the stream is to be."""
     plain: Callable[[], Mapping[str, TableColumn]] = dict
     text_for: Callable[[Mapping[str, Any]], Text] | None = None
     """Set where the texts depend on the parameters' values: each shard is sent only its own keys."""

@@ -78,6 +78,7 @@ def _shown(table: Node) -> Needed:
 
 
 def _gather(node: Gather, needed: Needed) -> Gather:
+    needed = needed.union(*(columns_in(key.expr) for key in node.order))
     inner = _narrow(node.input, needed & node.output_ids or frozenset(o.id for o in node.outputs[:1]))
     kept = tuple(o for o in inner.outputs if o.id in needed) or inner.outputs[:1]
     if len(kept) < len(inner.outputs):

@@ -17,6 +17,7 @@ from shardwise.planner.drop_fences import drop_fences
 from shardwise.planner.group_before_joins import group_before_joins
 from shardwise.planner.join_aggregates import join_aggregates
 from shardwise.planner.join_subqueries import join_subqueries
+from shardwise.planner.merge_sorted import merge_sorted
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.narrow_groups import narrow_groups
 from shardwise.planner.note_reasons import note_reasons
@@ -51,6 +52,7 @@ PASSES: tuple[Pass, ...] = (
     push_distinct,
     push_limit,
     seek_pages,
+    merge_sorted,
     narrow_columns,
     note_reasons,
 )

@@ -29,9 +29,9 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.partitions import OWN, SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
-from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, Plan, TableColumn, Text
+from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, OrderKey, Plan, TableColumn, Text
 from shardwise.plan.sql import stream_names, text_of, to_query
-from shardwise.plan.tree import bare, walk
+from shardwise.plan.tree import bare, column_id, walk
 from shardwise.planner.caching.observed import Values
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.foreign import Foreign
@@ -106,6 +106,7 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         shapes=query_dialect(catalog.dialect).shapes(inner),
         params_for=None if foreign is None else foreign.params,
         may_be_missing=_may_be_missing(inner, catalog),
+        order=_order(gather),
         text_for=text_for if has_own_keys else None,
     )
 
@@ -125,6 +126,15 @@ def _fragment_of_own(gather: Gather, own: Own, ctx: PlanContext) -> Fragment:
         return of.params if of.params_for is None else of.params_for(shard, of.params)
 
     return replace(first, make_text=lambda: text, params_for=params, text_for=None)
+
+
+def _order(gather: Gather) -> tuple[OrderKey, ...]:
+    places = {output.id: place for place, output in enumerate(gather.outputs)}
+    return tuple(
+        OrderKey(places[id], key.descending, key.nulls_first)
+        for key in gather.order
+        if (id := column_id(key.expr)) is not None
+    )
 
 
 def _types(inner: Node, catalog: Catalog) -> dict[str, str]:

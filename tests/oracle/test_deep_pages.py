@@ -103,18 +103,28 @@ TIES = [
     ("SELECT v, id FROM own ORDER BY v DESC", 0),
 ]
 CLUSTERS: list[tuple[int, Grain, Files]] = [
-    (2, "shard", "duckdb"),
     (3, "slot", "duckdb"),
+    (4, "shard", "servers"),
+    (2, "shard", "duckdb"),
     (7, "shard", "duckdb"),
     (3, "shard", "sqlite"),
     (3, "shard", "mixed"),
     (2, "shard", "mariadb"),
     (2, "shard", "postgres"),
-    (4, "shard", "servers"),
 ]
+QUICK = 2
+"""The first ones are asked every time."""
+SHARDS = [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 7))]
 
 
-@pytest.fixture(scope="module", params=CLUSTERS, ids=lambda c: f"{c[0]}-{c[1]}-{c[2]}")
+@pytest.fixture(
+    scope="module",
+    params=[
+        *CLUSTERS[:QUICK],
+        *(pytest.param(each, marks=pytest.mark.slow) for each in CLUSTERS[QUICK:]),
+    ],
+    ids=lambda c: f"{c[0]}-{c[1]}-{c[2]}",
+)
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Cluster:
     shards, grain, files = request.param
     tables = TABLES if files == "duckdb" else [_finite(table) for table in TABLES]
@@ -220,7 +230,7 @@ def _compare(world: Any, columns: list[str], seed: int) -> int:
     return rounds
 
 
-@pytest.fixture(scope="module", params=[2, 3, 7])
+@pytest.fixture(scope="module", params=SHARDS)
 def mysql(request: pytest.FixtureRequest) -> Iterator[MySQLWorld]:
     world = MySQLWorld(request.param)
     yield world
@@ -232,7 +242,7 @@ def test_mysql(mysql: MySQLWorld) -> None:
     assert _compare(mysql, columns, 7) > 5
 
 
-@pytest.fixture(scope="module", params=[2, 3, 7])
+@pytest.fixture(scope="module", params=SHARDS)
 def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresWorld]:
     world = PostgresWorld(request.param)
     yield world
@@ -261,7 +271,7 @@ def test_postgres(postgres: PostgresWorld) -> None:
     assert _compare(postgres, columns, 7) > 5
 
 
-@pytest.mark.parametrize("shards", [2, 3, 7])
+@pytest.mark.parametrize("shards", SHARDS)
 def test_sqlite(shards: int, tmp_path: Path) -> None:
     world = SQLiteWorld(tmp_path, shards)
     try:

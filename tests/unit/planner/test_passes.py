@@ -58,6 +58,7 @@ SELECT a.k FROM a JOIN (SELECT k, count(*) AS n FROM d GROUP BY k) g ON g.k = a.
 SELECT d.x, count(*) FROM a JOIN d ON a.v = d.v GROUP BY d.x
 SELECT k FROM a WHERE EXISTS (SELECT 1 FROM d WHERE d.v = a.v)
 SELECT k FROM notes ORDER BY k LIMIT 3 OFFSET 5000
+SELECT k FROM notes ORDER BY id
 """
 CASES = STATEMENTS.strip().splitlines()
 INDEXED = with_valid_indexes(LETTERS.apply("CREATE LOOKUP INDEX a_s ON a (s)"))
