@@ -16,7 +16,7 @@ from shardwise.catalog.places import Sharding
 from shardwise.catalog.shardings import Directory, SlotSet, members
 from shardwise.catalog.source_lookups import SCHEMALESS, SourceLookups
 from shardwise.catalog.sources import SourceFamily
-from shardwise.catalog.statistics import TableStatistics
+from shardwise.catalog.statistics import ByColumn, ColumnStatistics, TableStatistics
 from shardwise.catalog.tables import (
     IndexState,
     JoinIndex,
@@ -98,8 +98,30 @@ class TableLookups(SourceLookups):
         return self._fills[key]
 
     def statistics_of(self, table: Table) -> TableStatistics | None:
-        """What ANALYZE found out about `table`; else the rows that the lock file gives it; else None."""
-        return self._statistics.get((_fold(table.schema), table.name.casefold()))
+        """What ANALYZE found out about `table`; else the rows that the lock file gives it; else None.
+
+        Of an index's table: its rows as of its build, and of its columns what is known of its tables'.
+        """
+        found = self._statistics.get((_fold(table.schema), table.name.casefold()))
+        if found is None and table.schema is None and table.name.casefold() in self._own_tables:
+            return self._statistics_of_index(table.name)
+        return found
+
+    def _statistics_of_index(self, name: str) -> TableStatistics | None:
+        index, made = self.index(name), self.index_tables.get(name.casefold())
+        state = self.state_of(index) if index is not None else None
+        if made is None or state is None or state.rows is None:
+            return None
+        columns: dict[str, ColumnStatistics] = {}
+        for of, own in made.columns.items():
+            base = self.relation(of.table)
+            known = self.statistics_of(base) if isinstance(base, Table) else None
+            column = known.columns.get(of.column) if known is not None else None
+            if column is not None:
+                columns.setdefault(own, column)
+        return TableStatistics(
+            name=made.table.name, rows=state.rows, source="scan", columns=ByColumn(columns)
+        )
 
     def lookup_indexes(self, table: Table) -> tuple[LookupIndex, ...]:
         """The lookup indexes on `table`."""

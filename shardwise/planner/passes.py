@@ -31,6 +31,7 @@ from shardwise.planner.push_limit import push_limit
 from shardwise.planner.run_first import run_first
 from shardwise.planner.seek_pages import seek_pages
 from shardwise.planner.split_aggregates import split_aggregates
+from shardwise.planner.use_join_indexes import use_join_indexes
 from shardwise.planner.use_lookup_indexes import use_lookup_indexes
 
 Pass = Callable[[Node, PlanContext], Node]
@@ -40,6 +41,7 @@ PASSES: tuple[Pass, ...] = (
     push_filters,
     run_first,
     prune_slots,
+    use_join_indexes,
     use_lookup_indexes,
     join_aggregates,
     join_subqueries,

@@ -84,12 +84,12 @@ def _is_hidden(index: Index, plan: Node) -> bool:
 def compares_alike_anywhere(column: Column, ctx: PlanContext) -> bool:
     """Whether a column of another table that is declared alike compares alike.
 
-    A text without a declared collation has its table's, if the dialect has such. A float may have been
-    rounded on its way.
+    A text without a declared collation has its table's, if the dialect has such. MySQL's FLOATs are rounded
+    on their way.
     """
-    family = _family(column, ctx)
-    if column.collation is not None or family not in (Family.TEXT, Family.ENUM):
-        return family is not Family.FLOAT
+    if column.collation is not None or _family(column, ctx) not in (Family.TEXT, Family.ENUM):
+        read = read_type(column.type, ctx.catalog.dialect)
+        return read is None or ctx.catalog.dialect != "mysql" or read.name not in ("FLOAT", "FLOAT4")
     return ctx.dialect.collation(column) is None
 
 
@@ -109,7 +109,7 @@ def _is_padded(column: Column, ctx: PlanContext) -> bool:
     return read is not None and read.name in _PADDED
 
 
-_UNLIKE = frozenset({Family.FLOAT, Family.ENUM, Family.JSON, Family.BIT, Family.NESTED, Family.OTHER})
+_UNLIKE = frozenset({Family.ENUM, Family.JSON, Family.BIT, Family.NESTED, Family.OTHER})
 _PADDED = frozenset({"CHAR", "CHARACTER", "BPCHAR", "NCHAR", "NATIONAL CHAR", "NATIONAL CHARACTER"})
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import duckdb
 
-import shardwise
 from shardwise.catalog.files import save_lock
 from shardwise.catalog.index_tables import Index, fingerprint
 from shardwise.catalog.model import Built, Catalog, IndexState, LookupIndex, Sharded
@@ -172,4 +171,4 @@ def explained(connection: Any, sql: str) -> str:
     return "\n".join(row[0] for row in connection.execute(f"EXPLAIN {sql}").fetchall())
 
 
-__all__ = ["INDEXES", "IndexedStage", "add_indexes", "explained", "shardwise"]
+__all__ = ["INDEXES", "IndexedStage", "add_indexes", "explained"]

@@ -61,7 +61,9 @@ SELECT k FROM notes ORDER BY k LIMIT 3 OFFSET 5000
 SELECT k FROM notes ORDER BY id
 """
 CASES = STATEMENTS.strip().splitlines()
-INDEXED = with_valid_indexes(LETTERS.apply("CREATE LOOKUP INDEX a_s ON a (s)"))
+INDEXED = with_valid_indexes(
+    LETTERS.apply("CREATE LOOKUP INDEX a_s ON a (s); CREATE JOIN INDEX a_d ON a.v = d.v SHARD BY by_k (a.k)")
+)
 
 
 def test_a_pass_is_a_function_in_a_file_of_its_name() -> None:
@@ -82,8 +84,9 @@ def test_every_pass_fires_somewhere() -> None:
     fired = {name for sql in CASES for name, _ in Planner(LETTERS).prepare(sql).plan().steps}
     scope = Context(scope=scope_of(LETTERS, {"k": 1}))
     fired |= {name for name, _ in Planner(LETTERS).prepare("SELECT v FROM a").plan(context=scope).steps}
-    trusting = Planner(INDEXED).prepare("SELECT v FROM a WHERE s = 'n'")
-    fired |= {name for name, _ in trusting.plan(options=Options(trust_indexes=True)).steps}
+    for sql in ("SELECT v FROM a WHERE s = 'n'", "SELECT a.v FROM a JOIN d ON a.v = d.v"):
+        trusting = Planner(INDEXED).prepare(sql).plan(options=Options(trust_indexes=True))
+        fired |= {name for name, _ in trusting.steps}
     assert fired == set(NAMES)
 
 

@@ -1,0 +1,355 @@
+"""use_join_indexes: two tables that an index joins are read as the index, whose pairs are on one shard each.
+
+    Join c.page = p.url                          Scan visits on s0, s1, s2, s3
+    ├─ Scan c: customer_id, page        =>
+    └─ Scan p: url, title
+
+The tables' rows need not meet in the merge any more: the pairs are where the index's sharding says, so that
+groups, further joins and first rows may stay on the shards, as of any other table.
+
+Sound: a join index has a row for each pair of rows that its equality joins, twice if the pair is there twice,
+as of its build. In a tree of inner joins that implies this equality, the two tables joined by it are those
+rows, as inner joins are associative and commutative; every other condition is kept, over the index's columns:
+of `a.x = b.x AND a.v = b.v` an index on x knows nothing of v. It must have all columns that anything reads of
+the two, anywhere in the statement: SELECT c.ms … reads what `visits` lacks. Not an outer or anti join: rows
+that meet none are in no index. Not over a LIMIT, groups or a fence: only a table under filters and renamings
+is all of its rows. Columns of texts whose collation is not known are not read from it: they might group
+otherwise there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import permutations
+
+from sqlglot import exp
+
+from shardwise.catalog.index_tables import IndexTable
+from shardwise.catalog.model import ColumnName, JoinIndex
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Filter,
+    Join,
+    Keep,
+    Limit,
+    Node,
+    Project,
+    Scan,
+    Sort,
+)
+from shardwise.plan.reasons import OfIndex
+from shardwise.plan.route import Note
+from shardwise.plan.tree import (
+    bare,
+    column,
+    column_id,
+    columns_in,
+    map_expressions,
+    replace_columns,
+    rewrite,
+    walk,
+)
+from shardwise.planner.distribution import Analysis, Merged, Split
+from shardwise.planner.narrow_columns import narrow_columns
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.prune_slots import pruned_scan
+from shardwise.planner.scans import scan_of
+from shardwise.planner.strategies.consumers import of_groups, of_page
+from shardwise.planner.strategies.groups import Conjuncts, Group, is_inner
+from shardwise.planner.usable_indexes import compares_alike_anywhere, tell, tell_used, title, usable
+
+Columns = Mapping[ColumnId, exp.Expr]
+
+
+def use_join_indexes(plan: Node, ctx: PlanContext) -> Node:
+    if not ctx.catalog.join_indexes() or Join not in plan.kinds:
+        return plan
+    after = _replaced(plan, ctx)
+    while after is not None:
+        plan = after
+        after = _replaced(plan, ctx)
+    _tell_of_other_joins(plan, ctx)
+    return plan
+
+
+def _replaced(plan: Node, ctx: PlanContext) -> Node | None:
+    """The plan with one pair of tables replaced; None if there is none."""
+    analysis = ctx.analysis()
+    for node, above in _groups(plan, ()):
+        if not isinstance(analysis.of(node), Merged):
+            continue
+        group = Group.of(node, analysis)
+        leaves = [_leaf(part) for part in group.parts]
+        for i, j in permutations(range(len(leaves)), 2):
+            left, right = leaves[i], leaves[j]
+            if left is None or right is None:
+                continue
+            pair = _Pair(plan, node, above, group, (i, j), left, right, ctx, analysis)
+            after = pair.replaced()
+            if after is not None:
+                return after
+    return None
+
+
+def _groups(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:
+    """The tops of trees of inner joins, and what is over each."""
+    if is_inner(node) and not (above and is_inner(above[-1])):
+        yield node, above
+    for below in node.inputs:
+        yield from _groups(below, (*above, node))
+    for plan in node.subplans:
+        yield from _groups(plan, ())
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A table under filters and renamings: `ids` are the names of its columns, as the scan has them."""
+
+    scan: Scan
+    tests: Conjuncts
+    ids: Mapping[ColumnId, ColumnId]
+
+
+def _leaf(part: Node) -> _Leaf | None:
+    if isinstance(part, Scan):
+        return _Leaf(part, (), {o.id: o.id for o in part.columns})
+    if not isinstance(part, Filter | Project):
+        return None
+    below = _leaf(part.input)
+    if below is None:
+        return None
+    by: dict[ColumnId, exp.Expr] = {id: column(own) for id, own in below.ids.items()}
+    if isinstance(part, Filter):
+        if any(columns_in(c) & part.input.output_ids - by.keys() for c in part.conjuncts):
+            return None
+        tests = tuple(replace_columns(c, by) for c in part.conjuncts)
+        return _Leaf(below.scan, (*below.tests, *tests), below.ids)
+    ids = dict(below.ids)
+    for item in part.items:
+        id = column_id(bare(item.expr))
+        if id is not None and id in below.ids:
+            ids[ColumnId(part.rel, item.name)] = below.ids[id]
+    return _Leaf(below.scan, below.tests, ids)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two parts of a tree of inner joins, in the order of an index's sides."""
+
+    plan: Node
+    node: Node
+    above: tuple[Node, ...]
+    group: Group
+    at: tuple[int, int]
+    left: _Leaf
+    right: _Leaf
+    ctx: PlanContext
+    analysis: Analysis
+
+    def replaced(self) -> Node | None:
+        """The statement's plan with the pair replaced by the best index for it, if there is one."""
+        matching = [index for index in self.ctx.catalog.join_indexes() if self._matches(index)]
+        if not matching or self._are_together():
+            return None
+        read = self._read()
+        able: list[tuple[JoinIndex, IndexTable]] = []
+        notes = []
+        for index in matching:
+            found = usable(index, self.plan, self.ctx)
+            note = self._objection(index, found, read) if found is not None else None
+            if note is not None:
+                notes.append(note)
+            elif found is not None:
+                able.append((index, found))
+        if not able:
+            for note in notes:
+                tell(note, self.ctx)
+            return None
+        index, found = min(able, key=lambda each: self._size(*each))
+        part, by = self._part(index, found)
+        after = self._without_pair(part, by)
+        if not self._pays(part, after, read):
+            why = f"it has more to move than {self.left.scan.rel} and {self.right.scan.rel}"
+            tell(Note(OfIndex.NOT_CHEAPER, f"{title(index)} is not used: {why}"), self.ctx)
+            return None
+        tell_used(index, self.ctx)
+        whole = rewrite(self.plan, lambda n: after if n is self.node else n)
+        return rewrite(whole, lambda n: map_expressions(n, lambda e: replace_columns(e, by)))
+
+    # -- does it fit ------------------------------------------------------------------------------
+
+    def _matches(self, index: JoinIndex) -> bool:
+        """Whether the index is of these two tables, and its equality is true of what is joined."""
+        return (
+            _is_of(self.left.scan, index.left)
+            and _is_of(self.right.scan, index.right)
+            and self._equals(index)
+        )
+
+    def _equals(self, index: JoinIndex) -> bool:
+        """Whether the equality follows of the conditions; that of collated texts stands among them itself."""
+        mine, theirs = self._names(self.left, index.left), self._names(self.right, index.right)
+        if any(self.group.equal.equal(one, other) for one in mine for other in theirs):
+            return True
+        return any(self._is_own(test, index) for test in self.group.on)
+
+    def _names(self, leaf: _Leaf, wanted: ColumnName) -> set[ColumnId]:
+        name = wanted.column.casefold()
+        return {id for id, own in leaf.ids.items() if own.name.casefold() == name}
+
+    def _are_together(self) -> bool:
+        """Whether the two join on their shards anyway."""
+        one, other = (self.group.parts[i] for i in sorted(self.at))
+        joined, _ = self.group.link(one, other, self.group.on, implied=True)
+        return not isinstance(self.analysis.of(joined), Merged)
+
+    def _read(self) -> tuple[ColumnId, ...]:
+        """The columns of the two that anything reads."""
+        rels = {self.left.scan.rel, self.right.scan.rel}
+        narrowed = narrow_columns(self.plan, self.ctx)
+        scans = (n for n in walk(narrowed) if isinstance(n, Scan) and n.rel in rels)
+        found = dict.fromkeys(o.id for scan in scans for o in scan.columns)
+        return tuple(found)
+
+    def _objection(self, index: JoinIndex, found: IndexTable, read: tuple[ColumnId, ...]) -> Note | None:
+        """Why the index cannot stand for the two; None if it can."""
+        sides = {
+            self.left.scan.rel: (self.left.scan.table, index.left.table),
+            self.right.scan.rel: (self.right.scan.table, index.right.table),
+        }
+        lacking = [id for id in read if found.column_for(sides[id.rel][1], id.name) is None]
+        if lacking:
+            names = ", ".join(f"{sides[id.rel][1]}.{id.name}" for id in lacking)
+            return Note(OfIndex.LACKS_COLUMNS, f"{title(index)} is not used: it lacks {names}")
+        for id in read:
+            table, name = sides[id.rel]
+            declared = table.column(id.name)
+            if declared is None or not compares_alike_anywhere(declared, self.ctx):
+                why = f"{name}.{id.name} may compare otherwise than in the index"
+                return Note(OfIndex.OTHER_EQUALITY, f"{title(index)} is not used: {why}")
+        return None
+
+    def _size(self, index: JoinIndex, found: IndexTable) -> tuple[float, int]:
+        state = self.ctx.catalog.state_of(index)
+        rows = state.rows if state is not None and state.rows is not None else float("inf")
+        return rows, len(found.table.columns or ())
+
+    # -- what stands there instead ----------------------------------------------------------------
+
+    def _part(self, index: JoinIndex, found: IndexTable) -> tuple[Node, Columns]:
+        """The index under both tables' filters, and its columns for all names of theirs."""
+        ctx = self.ctx
+        scan = scan_of(found.table, index.name, ctx.names, ctx.catalog, ctx.dialect)
+        ctx.learn(scan)
+        by: dict[ColumnId, exp.Expr] = {}
+        for leaf, table in ((self.left, index.left.table), (self.right, index.right.table)):
+            for id, own in leaf.ids.items():
+                name = found.column_for(table, own.name)
+                if name is not None:
+                    by[id] = column(ColumnId(scan.rel, name))
+        inner = (*self.left.tests, *self.right.tests, *self._between(index))
+        tests = tuple(replace_columns(c, by) for c in inner)
+        if not tests:
+            return scan, by
+        return Filter(input=pruned_scan(scan, tests, ctx), conjuncts=tests), by
+
+    def _between(self, index: JoinIndex) -> Conjuncts:
+        """The conditions that read the two and nothing else, but for the index's own."""
+        mine = self.left.ids.keys() | self.right.ids.keys()
+        return tuple(c for c in self.group.on if columns_in(c) <= mine and not self._is_own(c, index))
+
+    def _is_own(self, test: exp.Expr, index: JoinIndex) -> bool:
+        """Whether it is the equality that the index was made by, which is true of all its rows."""
+        test = bare(test)
+        if type(test) is not exp.EQ:
+            return False
+        one, other = column_id(bare(test.this)), column_id(bare(test.expression))
+        mine, theirs = self._names(self.left, index.left), self._names(self.right, index.right)
+        return (one in mine and other in theirs) or (one in theirs and other in mine)
+
+    def _without_pair(self, part: Node, by: Columns) -> Node:
+        """The tree of inner joins with the index in place of the two."""
+        mine = self.left.ids.keys() | self.right.ids.keys()
+        rest = tuple(replace_columns(c, by) for c in self.group.on if not columns_in(c) <= mine)
+        first = min(self.at)
+        parts = [
+            part if i == first else p
+            for i, p in enumerate(self.group.parts)
+            if i == first or i not in self.at
+        ]
+        if len(parts) > 1:
+            return self.group.chained(parts, rest)
+        if not rest:
+            return part
+        if isinstance(part, Filter):
+            return part.but(conjuncts=(*part.conjuncts, *rest))
+        return Filter(input=part, conjuncts=rest)
+
+    # -- does it pay ------------------------------------------------------------------------------
+
+    def _pays(self, part: Node, after: Node, read: tuple[ColumnId, ...]) -> bool:
+        """Whether less moves than of the two tables: of pairs, or of what the shards make of them.
+
+        Nobody knows without statistics: then it is used.
+        """
+        scans = [self.left.scan, self.right.scan, *(n for n in walk(part) if isinstance(n, Scan))]
+        if any(self.ctx.catalog.statistics_of(scan.table) is None for scan in scans):
+            return True
+        estimates = self.ctx.estimates
+        apart = 0.0
+        for at in self.at:
+            side = self.group.parts[at]
+            kept = [id for id in read if id in side.output_ids]
+            apart += estimates.rows(side) * estimates.width(side, kept)
+        pairs = estimates.rows(part) * estimates.width(part)
+        if pairs <= apart:
+            return True
+        where = self.analysis.of(after)
+        if not isinstance(where, Split):
+            return False
+        for node in reversed(self.above):
+            consumer = None
+            if isinstance(node, Aggregate):
+                consumer = of_groups(node, self.ctx)
+            elif isinstance(node, Limit):
+                consumer = of_page(node, self.ctx)
+            elif isinstance(node, Project | Filter | Sort | Keep):
+                continue
+            if consumer is None:
+                return False
+            rows, width = consumer(estimates.rows(after), len(where.shards))
+            return rows * width <= apart
+        return False
+
+
+def _is_of(scan: Scan, side: ColumnName) -> bool:
+    return scan.table.full_name.casefold() == side.table.casefold()
+
+
+# ------------------------------------------------------------------ joins of other kinds
+
+_OTHERS = ("left", "right", "full", "semi", "anti")
+
+
+def _tell_of_other_joins(plan: Node, ctx: PlanContext) -> None:
+    """Notes the indexes that would serve a join, were it an inner one."""
+    analysis = ctx.analysis()
+    for node in walk(plan):
+        if (
+            not isinstance(node, Join)
+            or node.kind not in _OTHERS
+            or not isinstance(analysis.of(node), Merged)
+        ):
+            continue
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            left, right = _leaf(one), _leaf(other)
+            if left is None or right is None:
+                continue
+            group = Group((one, other), node.on, analysis.equal(node.left).joined(analysis.equal(node.right)))
+            pair = _Pair(plan, node, (), group, (0, 1), left, right, ctx, analysis)
+            for index in ctx.catalog.join_indexes():
+                if pair._matches(index):
+                    why = f"it is of an inner join, and this is a {node.kind} join"
+                    tell(Note(OfIndex.JOIN_KIND, f"{title(index)} is not used: {why}"), ctx)
