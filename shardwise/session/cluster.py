@@ -471,10 +471,14 @@ class Cluster:
                     update_lock(self.file, change)
                 except OSError as error:
                     raise OperationalError(f'cannot write "{kept}": {error.strerror}') from error
+            before = self.declared.indexes()
             self.declared = change(self.declared)
             self._learned = change(self._learned) if self._learned is not None else None
             self._known = self._learned if self._known is not None else None
             self.plan_cache.clear()
+            if self.declared.indexes() != before:  # statements that run have theirs; others read its table
+                self._describers.clear()
+                self._environments.clear()
         return kept
 
     @contextmanager
