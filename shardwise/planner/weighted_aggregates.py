@@ -26,7 +26,7 @@ from shardwise.plan.nodes import ColumnId, Item
 from shardwise.plan.tree import column, columns_in, operand, plans_in
 from shardwise.planner.aggregate_names import REDUNDANT_DISTINCT, aggregate_name
 from shardwise.planner.aggregate_sql import Call, take_apart
-from shardwise.planner.aggregates import Combined
+from shardwise.planner.aggregates import Combined, is_aggregate
 from shardwise.planner.families import Kind, kind_of, words
 from shardwise.planner.functions import can_fail, is_volatile, null_in_null_out, rejects_null
 from shardwise.planner.pass_context import PlanContext
@@ -126,18 +126,45 @@ def _of_side(
     combined = _combined(calls, ctx)
     if combined is None:
         return None
-    items, by = [], {}
+    items: list[Item] = []
+    by: dict[str, exp.Expr] = {}
     for name, partial in combined.partials:
-        part = _without_error(partial, ctx)
-        value = None if part is None else _times(partial, column(ColumnId(rel, name)), weights, ctx)
-        if part is None or value is None:
+        found = _below(name, partial, rel, weights, ctx)
+        if found is None:
             return None
-        items.append(Item(name, part))
-        by[name] = value
+        items += found[0]
+        by[name] = found[1]
     by |= {name: column(ColumnId(rel, name)) for name, _ in combined.keys}
     keys = tuple(Item(name, expr) for name, expr in combined.keys)
     items.append(Item(COUNT, exp.Count(this=exp.Star(), big_int=True)))
     return Grouped(rel, keys, tuple(items)), [_placed(final, by) for final in combined.finals]
+
+
+def _below(
+    name: str, partial: exp.Expr, rel: str, weights: Sequence[exp.Expr], ctx: PlanContext
+) -> tuple[list[Item], exp.Expr] | None:
+    """What the groups give for a part, and the part over that, as often as the group occurs.
+
+    A part is an aggregate, or computed of some: a variance's mean is put between the least and the greatest.
+    """
+    items: list[Item] = []
+    values: list[exp.Expr | None] = []
+
+    def swap(part: exp.Expr) -> exp.Expr:
+        if not is_aggregate(part):
+            return part
+        items.append(Item(f"{name}_{len(items)}" if items else name, part))
+        read = column(ColumnId(rel, items[-1].name))
+        values.append(_times(part, read, weights, ctx))
+        return values[-1] or read
+
+    whole = partial.copy().transform(swap)
+    calls = [_without_error(item.expr, ctx) for item in items]
+    if None in values or None in calls:
+        return None
+    return [
+        item._replace(expr=call) for item, call in zip(items, calls, strict=True) if call is not None
+    ], whole
 
 
 def _may_go_below(call: exp.Expr, side: Side, ctx: PlanContext) -> bool:
@@ -194,7 +221,7 @@ def _without_error(partial: exp.Expr, ctx: PlanContext) -> exp.Expr | None:
 def _is_of_numbers(call: exp.Expr, ctx: PlanContext) -> bool:
     """A part of `aggregate_moments`, of one column of exact numbers: others may overflow."""
     kinds = [kind_of(e, ctx.type_of) for e in call.find_all(exp.Column)]
-    is_part = isinstance(call, exp.Avg | exp.VariancePop | exp.Least) and not call.find(exp.Binary)
+    is_part = isinstance(call, exp.Avg | exp.VariancePop | exp.Min | exp.Max) and not call.find(exp.Binary)
     return is_part and all(kind is not None and kind.family in ("integer", "decimal") for kind in kinds)
 
 
@@ -240,9 +267,7 @@ def _times(
         return None if kind is None else _product(value, _summed(kind), weights, ctx)
     if isinstance(call, exp.Count):
         return _product(value, None, weights, ctx)
-    is_same = aggregate_name(call) in REDUNDANT_DISTINCT or isinstance(
-        call, exp.Avg | exp.VariancePop | exp.Least
-    )
+    is_same = aggregate_name(call) in REDUNDANT_DISTINCT or isinstance(call, exp.Avg | exp.VariancePop)
     return value if is_same else None
 
 

@@ -44,6 +44,7 @@ _CALLS = [
     *("sum({x}.w * (1 - {x}.d))", "sum({x}.v * {x}.g)", "sum({x}.v + {x}.w)", "avg({x}.w * {x}.v)"),
     *("sum(CASE WHEN {x}.v > 1 THEN 1 ELSE 0 END)", "count(coalesce({x}.v, 0))", "sum(coalesce({x}.w, 1))"),
     *("sum({x}.w * {y}.v)", "sum({x}.f)", "avg({x}.f)", "max({x}.f)", "count({x}.t)", "count(1)", "sum(2)"),
+    *("var_pop({x}.v)", "stddev({x}.w)", "var_samp({x}.g)", "bit_or({x}.g)"),
     *("max({x}.v + 1)", "min({x}.v) + sum({y}.v)", "100 * sum({x}.v)", "sum({x}.v) - sum({y}.w)"),
 ]
 _FILTERED = ["count(*)", "sum({x}.v)", "avg({x}.w)", "count({x}.g)", "min({x}.v)", "count(DISTINCT {x}.v)"]
