@@ -167,7 +167,7 @@ def _of_server(dialect: str, printer: Printer) -> Syntax:
 
 
 OWN_MYSQL = Syntax(
-    text=own_mysql.mysql_text,
+    text=lambda tree: text_of(tree, "mysql"),
     name=own_mysql.name_text,
     string=own_mysql.string_text,
     null_of=lambda of_type: f"CAST(NULL AS {own_mysql.castable(of_type)})",

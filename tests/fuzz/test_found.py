@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fuzz.dialects import DIALECTS
 from tests.fuzz.harness import agree
 from tests.fuzz.schema import Sharding, Table, World
 
@@ -73,3 +74,26 @@ def test_a_column_twice_in_what_runs_first(kind: str) -> None:
         sql = f"SELECT q1.k FROM t1 AS q1 {kind} v0 AS q2 ON q1.k = q2.{column}"
         agree(World(2, shardings, tables, views=(view,)), sql)
         agree(World(2, shardings, tables, views=(view,)), sql, force=("broadcast",))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["mysql", "postgres", "duckdb", "sqlite"])
+def test_equal_and_equal_with_nulls(dialect: str) -> None:
+    """rows: MariaDB took NULLs for equal where a merge's join has `=` and `<=>` of the same columns."""
+    shardings = (Sharding("h0", "MOD 2"),)
+    rows = ((None, 8), (None, None), (1, 1), (1, 3), (2, 1))
+    tables = (Table("t1", "c INT, k INT", "SHARD BY h0 (k)", rows=rows),)
+    world = World(2, shardings, tables, dialect=dialect, products=(dialect,))
+    same = DIALECTS[dialect].same.format("p.c", "q.c")
+    for sql in (
+        f"SELECT p.k, q.k AS j FROM t1 p JOIN t1 q ON p.c = q.c AND {same}",
+        f"SELECT p.k, q.k AS j FROM t1 p JOIN t1 q ON {same} AND q.c = p.c",
+        f"SELECT p.k, q.k AS j FROM t1 p JOIN t1 q ON p.c = q.c WHERE {same}",
+        f"SELECT p.k, q.k AS j FROM t1 p JOIN t1 q USING (c) WHERE {same}",
+        f"SELECT p.k, q.k AS j FROM t1 p LEFT JOIN t1 q ON p.c = q.c AND {same}",
+        f"SELECT p.k FROM t1 p WHERE EXISTS (SELECT 1 FROM t1 q WHERE p.c = q.c AND {same})",
+        f"SELECT p.k FROM t1 p WHERE NOT EXISTS (SELECT 1 FROM t1 q WHERE p.c = q.c AND {same})",
+        f"SELECT p.k FROM t1 p WHERE p.c IN (SELECT q.c FROM t1 q WHERE {same})",
+        f"SELECT p.k FROM t1 p WHERE p.c NOT IN (SELECT q.c FROM t1 q WHERE {same})",
+    ):
+        agree(world, sql)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from shardwise.plan.sql.null_safe_mysql import with_null_safe
 from shardwise.plan.sql.own_mysql import mysql_text
 from shardwise.plan.sql.own_postgres import postgres_text
 from shardwise.plan.sql.sqlite import KEYWORDS
@@ -12,7 +13,7 @@ from shardwise.plan.sql.sqlite import KEYWORDS
 def text_of(query: exp.Expr, dialect: str) -> str:
     """The query's SQL. Of a tree of SQLite's own SQL a name that is a word of it is quoted."""
     if dialect == "mysql":
-        return mysql_text(query)
+        return mysql_text(with_null_safe(query))
     if dialect == "sqlite":
         query = query.copy()
         for name in query.find_all(exp.Identifier):
