@@ -97,3 +97,26 @@ def test_equal_and_equal_with_nulls(dialect: str) -> None:
         f"SELECT p.k FROM t1 p WHERE p.c NOT IN (SELECT q.c FROM t1 q WHERE {same})",
     ):
         agree(world, sql)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["mysql", "postgres", "duckdb", "sqlite"])
+def test_groups_of_groups_that_are_filtered_by_an_outer_row(dialect: str) -> None:
+    """UnknownName: column "f1.c" does not exist: MariaDB sees no outer row in a derived table."""
+    shardings = (Sharding("h0", "MOD 3"),)
+    rows = ((1, 8), (2, 1), (2, 2), (None, 3), (3, None))
+    tables = (
+        Table("t0", "id BIGINT, b INT", "SHARD BY h0 (b)", rows=rows),
+        Table("t1", "c INT, b INT", "SCATTERED ON h0", rows=((2, 1), (1, 1), (2, 3), (None, 5))),
+    )
+    world = World(2, shardings, tables, dialect=dialect, products=(dialect,))
+    one, some = "SELECT count(*) FROM t0 q", "EXISTS (SELECT 1 FROM t1 r WHERE r.b > 2)"
+    for sql in (
+        f"SELECT p.c, ({one} WHERE q.id = p.c AND {some}) AS n FROM t1 p",
+        f"SELECT p.c, ({one} WHERE q.id = p.c AND {some}) AS n, ({one} WHERE q.b = p.c) AS m FROM t1 p",
+        f"SELECT p.c, ({one} WHERE q.id = p.c AND {some} HAVING count(*) > p.b) AS n FROM t1 p",
+        f"SELECT p.c FROM t1 p WHERE EXISTS ({one} WHERE q.id = p.c GROUP BY q.b HAVING max(q.id) >= p.c)",
+        "SELECT p.c FROM t1 p WHERE p.c IN (SELECT max(q.id) FROM t0 q GROUP BY q.b HAVING avg(q.id) < p.b)",
+        "SELECT p.c FROM t1 p WHERE p.c IN (SELECT max(q.id) FROM t0 q GROUP BY q.b HAVING max(q.b) > p.b)",
+    ):
+        agree(world, sql)

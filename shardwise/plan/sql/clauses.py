@@ -71,7 +71,7 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     )
     is_closed_here = not render.reader.qualify and block.has_windows
     is_closed_here |= not render.reader.having_alone and block.is_grouped and not block.group
-    is_closed_here |= _cuts(render, block, exprs) or _hides(render, block, exprs)
+    is_closed_here |= _cuts(render, block, exprs) or _hides(render, node, block, exprs)
     is_closed_here |= _misses(render, node, block, exprs)
     if not open_here or is_closed_here or not _reads_simply(block, exprs, kinds):
         block = render.wrap(block)
@@ -153,11 +153,18 @@ def _cuts(render: Renderer, block: Block, exprs: Sequence[exp.Expr]) -> bool:
     return any(block.read(id).find(exp.Div, exp.Avg) is not None for id in block.uses(exprs)[0])
 
 
-def _hides(render: Renderer, block: Block, exprs: Sequence[exp.Expr]) -> bool:
-    """Whether these read an outer row, which they could not if the block became a derived table."""
-    if render.reader.sees_outer_rows or not block.is_selected:
+def _hides(render: Renderer, node: Filter, block: Block, exprs: Sequence[exp.Expr]) -> bool:
+    """Whether these read an outer row, which they could not if the block became a derived table.
+
+    HAVING may read one, but groups of groups are made of a derived table. Where the block reads outer rows
+    itself, or has quotients that a derived table would cut, it stays as it is.
+    """
+    if render.reader.sees_outer_rows or all(columns_in(expr) <= block.columns.keys() for expr in exprs):
         return False
-    return any(not columns_in(expr) <= block.columns.keys() for expr in exprs)
+    if block.is_selected or not block.is_grouped:
+        return block.is_selected
+    calls = [block.read(id) for id in block.uses(exprs)[0]]
+    return not free_columns(node.input) and not any(call.find(exp.Div, exp.Avg) for call in calls)
 
 
 def _keep(render: Renderer, node: Keep, block: Block, outer: Scope) -> Block:
