@@ -225,12 +225,11 @@ docs/servers.md what runs on MariaDB and PostgreSQL.
 For the rest, limit the rows by conditions that do.
 
 deep-page: A page deep in an order is found by moving what is before it
-Seeks find a page's place by the keys of a few rows. They need an order in which no two rows are equal: the
-columns of ORDER BY and then the primary keys of all tables, whose values can be sent to the sources and back
-and are compared there as here. Where that cannot be had each shard sends its first rows, as many as LIMIT and
-OFFSET together.
--> Declare the table's primary key (with the shard key in it, or UNIQUE ACROSS SHARDS), order by plain columns
-of numbers, dates or short texts, and page over rows instead of groups. docs/pages.md says more.
+Seeks find a page's place by the keys of a few rows: the columns of ORDER BY and then the primary keys of the
+tables, whose values can be sent to the sources and back and are compared there as here. Where that cannot
+be had each shard sends its first rows, as many as LIMIT and OFFSET together.
+-> Order by plain columns of numbers, dates or short texts, and page over rows instead of groups.
+docs/pages.md says more.
 """
 )
 

@@ -10,7 +10,8 @@ among all rows. One that is surely before the page raises its shard's `low`, one
 `high`. With k samples of each shard, four windows in k are left, whatever their number and however the rows
 are spread: of a hundred thousand rows a few after three rounds.
 
-A shard's window begins at a row that is known by its key (`start`): the next round goes on from there.
+A shard's window begins at a row that is known by its key (`start`): the next round goes on from there. Where
+rows of a shard may have the same key, that is the first row of this key; its rank is told with the samples.
 """
 
 from __future__ import annotations
@@ -25,16 +26,12 @@ _UNKNOWN: Final = 1 << 62
 @dataclass(frozen=True, slots=True)
 class Window:
     """From `low` to `high` rows of a shard are before the page. `start` is the key of its row of rank
-    `low - 1`, None where `low` is 0."""
+    `low - 1`, None where `low` is 0; the first row of that key has the rank `first`, or a later one."""
 
     low: int
     high: int
     start: tuple[Any, ...] | None = None
-
-    @property
-    def first(self) -> int:
-        """The rank of the first row that is asked for: the one that `start` is the key of is asked again."""
-        return self.low if self.start is None else self.low - 1
+    first: int = 0
 
     @property
     def count(self) -> int:
@@ -70,9 +67,12 @@ def narrowed(
     asked: Sequence[Sequence[int]],
     samples: Sequence[Sample],
     offset: int,
+    *,
+    is_total: bool = True,
 ) -> tuple[Window, ...]:
     """The windows after a round. `asked` are the ranks that each shard was asked for, `samples` its answers
-    in the common order of all shards; a rank that is not answered is one that the shard does not have."""
+    in the common order of all shards; a rank that is not answered is one that the shard does not have. It
+    `is_total` if no two rows of a shard have the same key."""
     sizes = _sizes(asked, samples)
     least = _least_before(len(windows), samples)
     most = _most_before(windows, samples, sizes)
@@ -83,11 +83,20 @@ def narrowed(
     for sample in samples[: before + 1]:
         window = found[sample.shard]
         if sample.rank >= window.low:
-            found[sample.shard] = Window(sample.rank + 1, max(window.high, sample.rank + 1), sample.key)
+            high = max(window.high, sample.rank + 1)
+            first = sample.rank if is_total else _first(sample, samples, window)
+            found[sample.shard] = Window(sample.rank + 1, high, sample.key, first)
     for sample in reversed(samples[after:]):
         window = found[sample.shard]
         found[sample.shard] = replace(window, high=max(window.low, min(window.high, sample.rank)))
     return tuple(found)
+
+
+def _first(sample: Sample, samples: Sequence[Sample], window: Window) -> int:
+    """The least rank that the first row of the sample's key may have: after the last one of another key."""
+    mine = (s for s in samples if s.shard == sample.shard and s.rank < sample.rank)
+    known = (s.rank + 1 for s in mine if s.key != sample.key)
+    return max(known, default=window.first)
 
 
 def _sizes(asked: Sequence[Sequence[int]], samples: Sequence[Sample]) -> list[int]:

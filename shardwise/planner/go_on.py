@@ -46,7 +46,7 @@ def go_on(root: Node, names: tuple[str, ...], seen: Seen | None, ctx: PlanContex
     """The statement's page after the row whose keys are `seen`; the first one if it is None."""
     limit, sort = _parts(root)
     try:
-        source, keys = total_order(sort, None, ctx)
+        source, keys, _ = total_order(sort, None, ctx)
     except NoOrder as no:
         raise _refused(str(no)) from None
     ctx.learn(source)

@@ -11,8 +11,8 @@ from shardwise.plan.nodes import Node, SortKey
 class Page:
     """`count` rows after `offset` of the rows that fragment `fragment` gives on `shards`.
 
-    `source` gives them there, with the columns of `keys`: an order in which no two rows of a shard are equal.
-    `filled` are those of the keys that are never NULL.
+    `source` gives them there, with the columns of `keys`: an order in which no two rows of a shard are equal,
+    if it `is_total`. `filled` are those of the keys that are never NULL.
     """
 
     fragment: str
@@ -22,3 +22,4 @@ class Page:
     filled: tuple[bool, ...]
     offset: int
     count: int
+    is_total: bool = True

@@ -108,7 +108,7 @@ class Paging:
         analysis = self.ctx.analysis()
         if not analysis.are_foreign(self.page.shards):
             return True
-        unknown = Ranks(1, 9, tuple(exp.Placeholder(this=f"page_key_{i}") for i in range(len(self.keys))))
+        unknown = Ranks(1, 9, tuple(exp.Placeholder(this=f"page_key_{i}") for i in range(len(self.keys))), 0)
         trees = [
             tree
             for window in (Ranks(0, 9), unknown)
@@ -139,13 +139,21 @@ class Paging:
 
         def then(found: Mapping[str, Bound]) -> Plan:
             bound = found[name]
-            samples = [
-                Sample(row[0], row[1] - 1 + windows[row[0]].first, tuple(row[2:])) for row in bound.rows or ()
+            rows = bound.rows or ()
+            firsts = [window.first for window in windows]
+            if not page.is_total:
+                for row in rows:
+                    firsts[row[0]] = int(row[2])
+            at = [
+                [rank - window.first + first for rank in ranks]
+                for window, ranks, first in zip(windows, asked, firsts, strict=True)
             ]
-            after = narrowed(windows, asked, samples, page.offset)
+            skipped = 2 if page.is_total else 3
+            samples = [Sample(row[0], row[1] - 1 + firsts[row[0]], tuple(row[skipped:])) for row in rows]
+            after = narrowed(windows, at, samples, page.offset, is_total=page.is_total)
             if left(after) >= left(windows):
-                return self._final(after, bound.types[2:], attempt)
-            return self._round(after, number + 1, attempt, bound.types[2:])
+                return self._final(after, bound.types[skipped:], attempt)
+            return self._round(after, number + 1, attempt, bound.types[skipped:])
 
         first = First(name=name, plan=self._samples_plan(trees), is_scalar=False)
         return replace(self.naive, first=(first,), then=then)
@@ -153,7 +161,10 @@ class Paging:
     def _samples_plan(self, trees: Sequence[Node]) -> Plan:
         gather = self._gather(trees)
         order = self._order(gather)
-        items = [Item(name, column(ColumnId(_OUT, name))) for name in ("shard", "rank", *self._key_names)]
+        told = ("shard", "rank") if self.page.is_total else ("shard", "rank", "before")
+        items = [Item(name, column(ColumnId(_OUT, name))) for name in (*told, *self._key_names)]
+        if not self.page.is_total:  # those of a shard that are equal, in its own order
+            order = (*order, order[-1]._replace(expr=column(ColumnId(_OUT, "rank"))))
         root = Project(input=Sort(input=gather, keys=order), rel=_TOLD, items=tuple(items))
         return self._rendered(root, tuple(i.name for i in items))
 
@@ -266,25 +277,34 @@ class Paging:
             exp.Ordered(this=key.expr.copy(), desc=key.descending or None, nulls_first=key.nulls_first)
             for key in self.keys
         ]
-        number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order))
-        ranked = Window(input=rows, rel=_RANKED, items=(Item("rank", number),))
+        numbered = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order))
+        ranked = Window(input=rows, rel=_RANKED, items=(Item("rank", numbered),))
         rank = column(ColumnId(_RANKED, "rank"))
         wanted = exp.In(this=rank, expressions=[exp.Literal.number(r - window.first + 1) for r in ranks])
-        told = (Item("shard", exp.Literal.number(shard)), Item("rank", rank.copy()))
-        return self._told(Filter(input=ranked, conjuncts=(wanted,)), items, told)
+        told: tuple[Item, ...] = (Item("shard", exp.Literal.number(shard)), Item("rank", rank.copy()))
+        sampled: Node = Filter(input=ranked, conjuncts=(wanted,))
+        if not self.page.is_total:
+            sampled, number = self._with_earlier(sampled, shard, window, values)
+            told += (Item("before", number),)
+        return self._told(sampled, items, told)
 
     def _fetched(self, shard: int, window: Ranks, values: Mapping[tuple[int, int], exp.Expr]) -> Node:
         """The rows from the window's start on, each with the number of those before."""
         rows = self._rows(shard, window, self._count(window), self.items, values)
+        joined, number = self._with_earlier(rows, shard, window, values)
+        told = (Item("shard", exp.Literal.number(shard)), Item("before", number))
+        return self._told(joined, self.items, told)
+
+    def _with_earlier(
+        self, rows: Node, shard: int, window: Ranks, values: Mapping[tuple[int, int], exp.Expr]
+    ) -> tuple[Node, exp.Expr]:
+        """The rows, each with the number of those before the window's start, and how that is read."""
         # None, too, are counted: so the column is of one type everywhere.
         earlier = exp.false() if window.start is None else before(self._places(shard, window, values))
         those = Filter(input=self.page.source, conjuncts=(earlier,))
         calls = (Item("rows", exp.Count(this=exp.Star())),)
         counted = Aggregate(input=those, rel=_COUNTED, keys=(), calls=calls)
-        joined = Join(kind="cross", left=rows, right=counted)
-        number = column(ColumnId(_COUNTED, "rows"))
-        told = (Item("shard", exp.Literal.number(shard)), Item("before", number))
-        return self._told(joined, self.items, told)
+        return Join(kind="cross", left=rows, right=counted), column(ColumnId(_COUNTED, "rows"))
 
     def _count(self, window: Ranks) -> int:
         return window.count + self.page.count
@@ -311,7 +331,7 @@ class Paging:
     def _sketch(self) -> Node:
         """How EXPLAIN shows the rows around a place that is not known yet."""
         start = tuple(exp.Placeholder(this=f"page_key_{i + 1}") for i in range(len(self.keys)))
-        window = Ranks(1, 1, start)
+        window = Ranks(1, 1, start, 0)
         rows = self._rows(0, window, exp.Placeholder(this="page_rows"), self.items, {})
         told = (Item("shard", exp.Literal.number(0)), Item("before", exp.Placeholder(this="page_before")))
         return self._told(rows, self.items, told)

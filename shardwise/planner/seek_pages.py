@@ -9,12 +9,12 @@
 
 The pass says which page it is; `paging.py` makes the plans of the rounds, `plan/windows.py` counts.
 
-Sound: the order that seeks go by must tell any two rows apart, on a shard and among shards: the sort keys,
-the primary keys of all tables that are joined, the shard's number. Where a table has none, where its key may
-come twice on a shard (partitions that number their rows each for itself), over groups and DISTINCT (a key
-added below them makes other groups), where a key does not travel as a value or a source of another dialect
-compares it otherwise, the page is found by moving the first `count + offset` rows of each shard, and EXPLAIN
-says why.
+Sound: rows are put in the order of the sort keys, then of the primary keys of all tables that are joined,
+then of the shard's number; rows that are equal even so may come in any order. The page is read off one
+statement of each shard (`paging.py`), which counts the rows before its first one. Over groups and DISTINCT (a
+key added below them makes other groups), where a key does not travel as a value or a source of another
+dialect compares it otherwise, the page is found by moving the first `count + offset` rows of each shard, and
+EXPLAIN says why.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _page(gather: Gather, offset: int, count: int, ctx: PlanContext) -> Page:
     assert isinstance(gather.input, Limit)
     sort = gather.input.input
     assert isinstance(sort, Sort)
-    source, keys = total_order(sort, gather.shards, ctx)
+    source, keys, is_total = total_order(sort, gather.shards, ctx)
     ctx.learn(source)
     known = never_null(source, ctx)
     for key in keys:
@@ -116,6 +116,7 @@ def _page(gather: Gather, offset: int, count: int, ctx: PlanContext) -> Page:
         filled=filled,
         offset=offset,
         count=count,
+        is_total=is_total,
     )
 
 

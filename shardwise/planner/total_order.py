@@ -11,7 +11,7 @@ of both sides, groups by their own columns, distinct rows by all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
@@ -45,19 +45,26 @@ class NoOrder(Exception):
     """Why rows cannot be told apart."""
 
 
-def total_order(
-    sort: Sort, shards: tuple[str, ...] | None, ctx: PlanContext
-) -> tuple[Node, tuple[SortKey, ...]]:
+class TotalOrder(NamedTuple):
+    """`node` gives the columns of `keys`. Not `is_total`: rows of a shard may be equal all the same."""
+
+    node: Node
+    keys: tuple[SortKey, ...]
+    is_total: bool
+
+
+def total_order(sort: Sort, shards: tuple[str, ...] | None, ctx: PlanContext) -> TotalOrder:
     """The sort's input, with the columns that tell its rows apart; and the order by them.
 
     With `shards` it is the rows of each of these that are told apart, plain rows of tables. Raises NoOrder.
     """
-    node, ids = _Telling(shards, ctx).of(sort.input)
+    telling = _Telling(shards, ctx)
+    node, ids = telling.of(sort.input)
     last = sort.keys[-1]
     # In the direction of the last column an index that ends with the primary key is read either way.
     nulls_first = (ctx.catalog.dialect in NULLS_ARE_LEAST) is not last.descending
     more = tuple(SortKey(column(id), last.descending, nulls_first) for id in ids)
-    return node, _each_once(sort.keys + more)
+    return TotalOrder(node, _each_once(sort.keys + more), telling.is_total)
 
 
 def _each_once(keys: tuple[SortKey, ...]) -> tuple[SortKey, ...]:
@@ -75,6 +82,7 @@ class _Telling:
     def __init__(self, shards: tuple[str, ...] | None, ctx: PlanContext) -> None:
         self.shards = shards
         self.ctx = ctx
+        self.is_total = True
 
     def of(self, node: Node) -> tuple[Node, tuple[ColumnId, ...]]:
         """The node, giving the columns, and which they are."""
@@ -115,6 +123,9 @@ class _Telling:
     def _of_table(self, scan: Scan) -> Iterator[ColumnId]:
         table = scan.table
         key = _key_of(scan)
+        if key is None and self.shards is not None:
+            self.is_total = False
+            return
         if key is None:
             raise NoOrder(
                 f"{table.full_name} has no primary key, by which rows equal in the ORDER BY are told apart"

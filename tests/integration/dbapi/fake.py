@@ -82,6 +82,7 @@ class FakeCluster:
         guard: Guard | None = None,
         scope: Scope | None = None,
         into: object = None,
+        after: object = None,
     ) -> FakeResult:
         self.options.append(options)
         self.locals.append(dict(locals))

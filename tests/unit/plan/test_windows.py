@@ -136,3 +136,30 @@ def test_rows_that_change_between_rounds_never_give_a_wrong_page(seed: int) -> N
         assert got is None or got == everything[offset : offset + count]
         sure += got is not None
     assert sure > 30
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_of_the_same_key(seed: int) -> None:
+    """A place in the midst of equal rows is the first one's, whose rank is told with the samples."""
+    rng = random.Random(seed)
+    for _ in range(100):
+        count, shards = rng.choice((1, 5, 20)), rng.choice((1, 2, 3, 7))
+        values = rng.choice((2, 10, 100))
+        sizes = [rng.choice((0, 30, 200)) for _ in range(shards)]
+        rows = [sorted(rng.randrange(values) for _ in range(size)) for size in sizes]
+        everything = sorted(v for each in rows for v in each)
+        offset = rng.randrange(500)
+        windows = at_first(shards, offset)
+        for _ in range(5):
+            asked, samples = [], []
+            for shard, (here, window) in enumerate(zip(rows, windows, strict=True)):
+                ranks = window.ranks(4)
+                first = 0 if window.start is None else bisect_left(here, window.start[0])
+                assert first >= window.first
+                moved = [r - window.first + first for r in ranks]
+                asked.append(moved)
+                samples += [Sample(shard, r, (here[r],)) for r in moved if r < len(here)]
+            samples.sort(key=lambda s: (s.key, s.shard, s.rank))
+            windows = narrowed(windows, asked, samples, offset, is_total=False)
+        got = Shards(rows).page(windows, offset, count)
+        assert got == everything[offset : offset + count]
