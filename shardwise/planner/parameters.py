@@ -99,6 +99,8 @@ class Parameters:
     written: frozenset[str] = frozenset()
     literals: Sequence[Written] = ()
     observed: Observed = field(default_factory=Observed)
+    key_lists: dict[str, Sequence[Any]] = field(default_factory=dict)
+    """Keys that ran first, by the name they are bound to: each shard may be sent its own."""
     _values: dict[str, Any] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
@@ -168,6 +170,12 @@ class Parameters:
         self.observed.is_bound_to_rows = True
         return self._bound(wanted, value)
 
+    def bind_keys(self, wanted: str, keys: Sequence[Any]) -> exp.Expr:
+        """A list of keys that ran first."""
+        bound = self.bind_value(wanted, keys)
+        self.key_lists[bound.name] = keys
+        return bound
+
     def _member(self, name: str, index: int, value: Any) -> exp.Expr:
         """A member of the list that was given under `name`."""
         bound = self._bound(f"{name}_{index}", value)
@@ -183,7 +191,9 @@ class Parameters:
 
     def copy(self) -> Parameters:
         """For another part of the statement's planning; what is observed is the statement's."""
-        return replace(self, _values=dict(self._values), _used=set(self._used))
+        return replace(
+            self, _values=dict(self._values), _used=set(self._used), key_lists=dict(self.key_lists)
+        )
 
     def used_in(self, *expressions: exp.Expr) -> dict[str, Any]:
         """The values that the expressions mention."""

@@ -28,6 +28,7 @@ from shardwise.planner.prune_slots import prune_slots
 from shardwise.planner.push_distinct import push_distinct
 from shardwise.planner.push_filters import push_filters
 from shardwise.planner.push_limit import push_limit
+from shardwise.planner.route_keys import route_keys
 from shardwise.planner.run_first import run_first
 from shardwise.planner.seek_pages import seek_pages
 from shardwise.planner.split_aggregates import split_aggregates
@@ -48,6 +49,7 @@ PASSES: tuple[Pass, ...] = (
     order_joins,
     choose_strategies,
     narrow_groups,
+    route_keys,
     group_before_joins,
     place_gathers,
     split_aggregates,

@@ -60,6 +60,7 @@ from shardwise.plan.tree import (
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.equivalence import Equivalence, equalities, equivalence
 from shardwise.planner.functions import can_fail, is_constant, is_volatile, rejects_null
+from shardwise.planner.key_lists import asked
 from shardwise.planner.pass_context import PlanContext
 
 Conjuncts = tuple[exp.Expr, ...]
@@ -229,6 +230,11 @@ class _Push:
         types = {self.ctx.types[id].type for id in (one, other)}
         return len({(type_ or "").upper().replace(" ", "") for type_ in types}) == 1
 
+    def _is_simple(self, conjunct: exp.Expr) -> bool:
+        if asked(conjunct, self.ctx.parameters.key_lists) is not None:
+            return True
+        return not conjunct.find(exp.Subquery) and _is_simple(conjunct)
+
     def _may_pass(self, conjunct: exp.Expr) -> bool:
         return is_movable(conjunct, self.ctx)
 
@@ -244,7 +250,7 @@ class _Push:
         told = []
         for conjunct in known_true:
             read = columns_in(conjunct)
-            if len(read) != 1 or conjunct.find(exp.Subquery) or not _is_simple(conjunct):
+            if len(read) != 1 or not self._is_simple(conjunct):
                 continue
             (id,) = read
             if id in side:
@@ -351,6 +357,8 @@ def is_movable(conjunct: exp.Expr, ctx: PlanContext) -> bool:
 
 
 def _can_fail(expr: exp.Expr, ctx: PlanContext) -> bool:
+    if asked(expr, ctx.parameters.key_lists) is not None:
+        return False
     return can_fail(expr, ctx.type_of) and not ctx.dialect.never_fails(expr)
 
 

@@ -37,6 +37,7 @@ from shardwise.planner.dialects import query_dialect
 from shardwise.planner.foreign import Foreign
 from shardwise.planner.narrow_keys import has_lists, narrowed
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.route_keys import routed
 
 
 def render(
@@ -93,6 +94,12 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
 
         return text if foreign is None else foreign.texts(text)
 
+    lists = routed(inner, catalog, ctx.parameters.key_lists) if len(gather.shards) > 1 else None
+
+    def params_for(shard: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        own = given if lists is None else {**given, **lists(shard)}
+        return own if foreign is None else foreign.params(shard, own)
+
     return Fragment(
         name=gather.fragment,
         columns=tuple((n, o.type) for n, o in zip(shown, inner.outputs, strict=False)),
@@ -104,7 +111,7 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         expects=_expects(inner, catalog),
         plain=lambda: _plain(inner, shown),
         shapes=query_dialect(catalog.dialect).shapes(inner),
-        params_for=None if foreign is None else foreign.params,
+        params_for=None if foreign is None and lists is None else params_for,
         may_be_missing=_may_be_missing(inner, catalog),
         order=_order(gather),
         text_for=text_for if has_own_keys else None,

@@ -18,6 +18,7 @@ from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import push_filters
 from shardwise.planner.quotients import gives_quotients
+from shardwise.planner.route_keys import is_routed
 from shardwise.planner.strategies.ahead import ahead, came, may_travel
 from shardwise.planner.strategies.groups import Conjuncts
 from shardwise.planner.strategies.keys import (
@@ -116,6 +117,7 @@ class Choosing:
             rows_max=ROWS_EXPECTED_MAX if travels else 0.0,
             gives_keys=repeatable and not cut,
             guessed=guessed,
+            routed=frozenset(c for c, id in self.columns[i].items() if is_routed(id, part, self.ctx.catalog)),
             keys_here=self._keys_here(i),
         )
 

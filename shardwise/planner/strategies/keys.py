@@ -76,7 +76,8 @@ def among(theirs: ColumnId, name: str, bound: Bound, position: int, ctx: PlanCon
     keys = list(dict.fromkeys(row[position] for row in bound.rows or () if row[position] is not None))
     if not keys:
         return exp.false()
-    return ctx.early.is_among(column(theirs), ctx.parameters.bind_value(name, keys), bound.types[position])
+    parameter = ctx.parameters.bind_keys(name, keys)
+    return ctx.early.is_among(column(theirs), parameter, bound.types[position])
 
 
 def at_most(plan: Node, rows: int) -> Limit:

@@ -1,0 +1,140 @@
+"""route_keys: keys that ran first, if they are shard keys, go each to its own shard.
+
+    Filter o.id IN $keys_1  (7, 9, 12)            Filter o.id IN $keys_1
+    └─ Scan o on s0, s1, s2, s3             =>    └─ Scan o on s0, s1
+
+and s0 is sent 12 alone, s1 7 and 9. A shard that has none of the keys is not asked.
+
+Sound: a row is on the slot of its key, and the predicate reached the scan by push_filters; a key that has no
+place, or is spelled in more than one way, stays everywhere. Where a list is also asked of another column, all
+of it is sent: what `routed` says of a fragment is the union of what its scans need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from shardwise.catalog.model import Catalog, Sharded, Sharding
+from shardwise.catalog.shardings import SlotSet, canonical, full, mask
+from shardwise.errors import Error
+from shardwise.plan.nodes import ColumnId, Filter, Node, Scan
+from shardwise.plan.tree import rewrite, walk
+from shardwise.planner.key_lists import Lists, asked
+from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.prune_slots import on_slots
+from shardwise.planner.shard_keys import KeyPart, ShardKeys
+
+
+def route_keys(plan: Node, ctx: PlanContext) -> Node:
+    lists = ctx.parameters.key_lists
+    if not lists:
+        return plan
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Filter) or not isinstance(node.input, Scan):
+            return node
+        scan: Node = node.input
+        for conjunct in node.conjuncts:
+            use = _use(conjunct, node.input, ctx.catalog, lists)
+            if use is not None and isinstance(scan, Scan):
+                scan = on_slots(scan, use.slots(scan), ctx.catalog)
+        return node if scan is node.input else node.but(input=scan)
+
+    return rewrite(plan, change)
+
+
+def is_routed(id: ColumnId, tree: Node, catalog: Catalog) -> bool:
+    """Whether keys of that column go each to its own shard: it is the whole shard key of one of the scans."""
+    scans = (n for n in walk(tree) if isinstance(n, Scan) and n.rel == id.rel)
+    return any(_part(id, scan, catalog) is not None for scan in scans)
+
+
+def routed(fragment: Node, catalog: Catalog, lists: Lists) -> Callable[[str], Lists] | None:
+    """From a shard to the lists that it is sent only a part of; None where all shards are sent the same."""
+    uses: dict[str, list[_Use]] = {}
+    others: set[str] = set()
+    for node in walk(fragment):
+        scan = node.input if isinstance(node, Filter) and isinstance(node.input, Scan) else None
+        for expr in node.expressions:
+            use = _use(expr, scan, catalog, lists) if scan is not None else None
+            if use is None:
+                others.update(p.name for p in expr.find_all(exp.Placeholder))
+            else:
+                uses.setdefault(use.name, []).append(use)
+    apart = {name: found for name, found in uses.items() if name not in others}
+    if not apart:
+        return None
+
+    def of(shard: str) -> Lists:
+        return {name: _kept(lists[name], found, shard) for name, found in apart.items()}
+
+    return of
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A list that is asked of a scan's shard key. `placed` has the slot of each key, None where it has
+    none."""
+
+    name: str
+    sharding: Sharding
+    part: KeyPart
+    placed: tuple[int | None, ...]
+
+    def slots(self, scan: Scan) -> SlotSet:
+        """What may hold one of the keys, of what the scan reads."""
+        known = full(self.sharding.function.size) if scan.slots is None else scan.slots
+        if None in self.placed:
+            return known
+        return known & self.part.place.lift(mask({slot for slot in self.placed if slot is not None}))
+
+    def is_on(self, slot: int | None, slots: SlotSet) -> bool:
+        return slot is None or bool(self.part.place.lift(1 << slot) & slots)
+
+
+def _kept(keys: Sequence[Any], uses: Sequence[_Use], shard: str) -> Sequence[Any]:
+    """The keys that one of the scans may have on the shard; one at least, for not every engine has a list of
+    none."""
+    slots = [use.sharding.slots_of(shard) for use in uses]
+    kept = [
+        key
+        for number, key in enumerate(keys)
+        if any(use.is_on(use.placed[number], here) for use, here in zip(uses, slots, strict=True))
+    ]
+    return kept or keys[:1]
+
+
+def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, lists: Lists) -> _Use | None:
+    found = asked(conjunct, lists)
+    part = _part(found.column, scan, catalog) if found is not None else None
+    placement = scan.table.placement
+    if found is None or part is None or not isinstance(placement, Sharded):
+        return None
+    placed = tuple(_slot(part, key) for key in lists[found.name])
+    return _Use(found.name, catalog.sharding(placement.sharding), part, placed)
+
+
+def _part(id: ColumnId, scan: Scan, catalog: Catalog) -> KeyPart | None:
+    """The shard key, if it is that column and no more, and compared as it is placed."""
+    placement = scan.table.placement
+    if not isinstance(placement, Sharded) or id not in scan.output_ids:
+        return None
+    sharding = catalog.sharding(placement.sharding)
+    if not sharding.is_known:
+        return None
+    keys = ShardKeys(scan.rel, scan.table, sharding, catalog.dialect, {})
+    target = id.name.lower()
+    parts = (p for key in keys.keys if len(key.parts) == 1 for p in key.parts)
+    usable = target in keys.families and target not in keys.exact
+    return next((p for p in parts if usable and p.target == target and p.expr is None), None)
+
+
+def _slot(part: KeyPart, key: Any) -> int | None:
+    try:
+        return part.place.function.slot((canonical(key, part.family),))
+    except Error:
+        return None
