@@ -128,6 +128,10 @@ class Reader:
         with self._lock:
             self._run.fail(request.id, error)
 
+    def sent(self) -> tuple[int, int]:
+        """Rows, and bytes, of what ran first that were sent to shards."""
+        return self._run.rows_sent, self._run.bytes_sent
+
     def measured(self) -> dict[str, dict[str, ShardStats]]:
         """What was moved so far, by fragment and shard."""
         with self._lock:

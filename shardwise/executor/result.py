@@ -77,6 +77,7 @@ class Result:
     @property
     def stats(self) -> Statistics:
         """What was moved so far."""
+        rows_sent, bytes_sent = self._parts.reader.sent()
         return Statistics(
             fragments=self._parts.reader.measured(),
             filled=self._parts.reader.filled(),
@@ -86,6 +87,8 @@ class Result:
             first=self._first,
             merged_on=self._merging.merged_on,
             bytes_spilled=self._merging.bytes_spilled if isinstance(self._merging, DuckDBMerging) else None,
+            own_rows_sent=rows_sent,
+            own_bytes_sent=bytes_sent,
         )
 
     def measure(self) -> None:

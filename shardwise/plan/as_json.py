@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from shardwise.plan.choices import Choice
 from shardwise.plan.nodes import Gather, Node
 from shardwise.plan.phrases import Phrases
 from shardwise.plan.pushed import pushed
@@ -38,6 +39,7 @@ def _plan(plan: Plan, stats: Statistics | None) -> dict[str, Any]:
         "fragments": [_fragment(f, gathers.get(f.name), plan, stats) for f in plan.fragments],
         "merge": None if plan.merge is None else _merge(plan),
         "notes": _notes(plan.notes),
+        "choices": [_choice(choice) for choice in plan.choices],
     }
     if stats is not None:
         out["statistics"] = {
@@ -48,9 +50,28 @@ def _plan(plan: Plan, stats: Statistics | None) -> dict[str, Any]:
             "rows_moved": stats.rows_moved,
             "bytes_moved": stats.bytes_moved,
             "bytes_spilled": stats.bytes_spilled,
+            "rows_sent": stats.rows_sent,
+            "bytes_sent": stats.bytes_sent,
         }
         out["ran_first"] = [{"name": f.name, "plan": _plan(f.plan, f.statistics)} for f in stats.first]
     return out
+
+
+def _choice(choice: Choice) -> dict[str, Any]:
+    return {
+        "sides": list(choice.sides),
+        "alternatives": [
+            {
+                "strategy": a.strategy,
+                "rows_moved": round(a.moved),
+                "rows_sent": round(a.sent),
+                "bytes": round(a.bytes),
+                "is_taken": number == 0,
+            }
+            for number, a in enumerate(choice.alternatives)
+        ],
+        "unmeasured": list(choice.unmeasured),
+    }
 
 
 def _tree(
@@ -81,6 +102,13 @@ def _fragment(
         "pushed": ["the whole statement"] if plan.merge is None else list(pushed(*gather)) if gather else [],
         "not_pushed": _notes(gather[0].notes) if gather and plan.merge is not None else [],
     }
+    foreseen = fragment.expected()
+    if foreseen is not None:
+        out["expected"] = {
+            "rows": round(foreseen.rows),
+            "bytes": round(foreseen.bytes),
+            "is_guess": foreseen.is_guess,
+        }
     if stats is not None:
         of = stats.fragments.get(fragment.name, {})
         out["statistics"] = {

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shardwise.plan.as_json import explain_json
+from shardwise.plan.choices import STRATEGIES, Choice
 from shardwise.plan.gaps import Gap
 from shardwise.plan.nodes import Gather, Node, Raw
 from shardwise.plan.phrases import Phrases, is_renaming
@@ -104,6 +105,7 @@ def _plan_lines(plan: Plan, stats: Statistics | None, answers: SourceTexts | Non
     else:
         lines += _drawn(tree.block(plan.root, ()))
     lines += labelled([("page", plan.paging)] if plan.paging is not None else [])
+    lines += labelled([("strategy", sentence) for choice in plan.choices for sentence in _chosen(choice)])
     lines += labelled([(_label(note), note.sentence) for note in plan.notes])
     return lines + (_totals(stats) if stats else [])
 
@@ -165,10 +167,14 @@ class _TreeOf:
         return block
 
     def _moved(self, name: str) -> str:
+        foreseen = self.fragments[name].expected()
+        is_told = foreseen is not None and not foreseen.is_guess
+        about = f"about {_expected(foreseen.rows)} rows" if foreseen is not None and is_told else ""
         if self.stats is None:
-            return ""
+            return f"{about}, {bytes_text(round(foreseen.bytes))}" if foreseen is not None and about else ""
         sent = total(self.stats.fragments.get(name, {}))
-        return f"{count_text(sent.rows, 'row')}, {bytes_text(sent.bytes)} moved"
+        figures = f"{count_text(sent.rows, 'row')}, {bytes_text(sent.bytes)} moved"
+        return f"{figures} (expected: {about})" if about else figures
 
     def _measured(self, name: str) -> list[str]:
         """One aligned line per shard, the slowest only where there are many."""
@@ -223,6 +229,24 @@ class _TreeOf:
         return lines
 
 
+def _chosen(choice: Choice) -> Iterator[str]:
+    """The strategy that was taken, and those that lost, with what was expected of each."""
+    if len(choice.alternatives) > 1:
+        taken, *lost = (
+            f"{STRATEGIES[a.strategy]}, {_expected(a.moved)} rows moved, {_expected(a.sent)} sent"
+            for a in choice.alternatives
+        )
+        sides = f"{', '.join(choice.sides[:-1])} and {choice.sides[-1]}"
+        yield f"{sides} by {taken}; not by {'; not by '.join(lost)}"
+        if choice.unmeasured:
+            tables = ", ".join(choice.unmeasured)
+            yield f"nothing was measured of {tables}: ANALYZE {tables} would tell"
+
+
+def _expected(rows: float) -> str:
+    return f"{rows:,.0f}" if rows < 1000 else f"{float(f'{rows:.3g}'):,.0f}"
+
+
 def _joined(notes: Sequence[Note]) -> list[str]:
     """The sentences; those of one reason that differ in one word become one, with "or" between the words."""
     told: list[tuple[str, list[list[str]]]] = []
@@ -246,7 +270,9 @@ def _totals(stats: Statistics) -> list[str]:
     moved = f"{count_text(stats.rows_moved, 'row')}, {bytes_text(stats.bytes_moved)} moved off the shards"
     where = f" on source {stats.merged_on}" if stats.merged_on is not None else ""
     spilled = f", {bytes_text(stats.bytes_spilled)} spilled to disk" if stats.bytes_spilled else ""
-    return [f"{answer}, merge {seconds_text(stats.merge_seconds)}{where}{spilled}; {moved}"]
+    sent = f"{count_text(stats.rows_sent, 'row')}, {bytes_text(stats.bytes_sent)} sent to them"
+    told = f"{moved}, {sent}" if stats.rows_sent else moved
+    return [f"{answer}, merge {seconds_text(stats.merge_seconds)}{where}{spilled}; {told}"]
 
 
 def _drawn(block: _Block, first: str = "", rest: str = "") -> list[str]:

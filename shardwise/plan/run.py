@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, Protocol
 from shardwise.caching import cached_property
 from shardwise.catalog.tables import Stored
 from shardwise.errors import InternalError, ProgrammingError
+from shardwise.plan.choices import Choice, bytes_sent, rows_sent
+from shardwise.plan.choices import Expected as Foreseen
 from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written, fill
 from shardwise.plan.nodes import Node
@@ -112,6 +114,10 @@ class OrderKey(NamedTuple):
     nulls_first: bool
 
 
+def _unforeseen() -> Foreseen | None:
+    return None
+
+
 def _nothing(_: str) -> tuple[Expected, ...]:
     return ()
 
@@ -142,6 +148,10 @@ class Fragment:
     order: tuple[OrderKey, ...] = ()
     """Set where each shard's rows are in this order, and the stream is to be."""
     plain: Callable[[], Mapping[str, TableColumn]] = dict
+    expected: Callable[[], Foreseen | None] = _unforeseen
+    """What it was expected to move."""
+    sent_as: Mapping[str, str] = field(default_factory=dict)
+    """The lists among `params` that came of what ran first, and under which name that ran."""
     text_for: Callable[[Mapping[str, Any]], Text] | None = None
     """Set where the texts depend on the parameters' values: each shard is sent only its own keys."""
 
@@ -272,6 +282,7 @@ class Plan:
     hidden: int = 0
     """How many of the last columns are not the answer's: the sort keys of a page's rows."""
     notes: tuple[Note, ...] = ()
+    choices: tuple[Choice, ...] = ()
     steps: tuple[tuple[str, Node], ...] = ()
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What others found out of the statement and its values' types alone. Plans that differ only in values
@@ -337,12 +348,14 @@ class Bound(NamedTuple):
 
 @dataclass(slots=True)
 class Progress:
-    """What a fragment has moved so far."""
+    """What a fragment has moved so far, and been sent."""
 
     requests: int = 0
     finished: int = 0
     rows: int = 0
     bytes: int = 0
+    rows_sent: int = 0
+    bytes_sent: int = 0
 
 
 @dataclass
@@ -402,14 +415,19 @@ class Run:
     def _request(self, part: Fragment, shard: str) -> Request:
         self._next_id += 1
         self._fragment_of[self._next_id] = part.name
-        self._of(part.name).requests += 1
+        progress = self._of(part.name)
+        progress.requests += 1
+        params = part.params if part.params_for is None else part.params_for(shard, part.params)
+        if part.sent_as:
+            progress.rows_sent += rows_sent(params, part.sent_as)
+            progress.bytes_sent += sum(bytes_sent(params[name]) for name in part.sent_as if name in params)
         return Request(
             self._next_id,
             part.name,
             shard,
             part.source_of(shard),
             part.text(shard),
-            part.params if part.params_for is None else part.params_for(shard, part.params),
+            params,
             part.expects(shard),
             part.may_be_missing,
             partial(part.text, shard),
@@ -437,6 +455,15 @@ class Run:
     @property
     def bytes_moved(self) -> int:
         return sum(p.bytes for p in self.progress.values())
+
+    @property
+    def rows_sent(self) -> int:
+        """Rows and keys that ran first and were sent to shards, once for each."""
+        return sum(p.rows_sent for p in self.progress.values())
+
+    @property
+    def bytes_sent(self) -> int:
+        return sum(p.bytes_sent for p in self.progress.values())
 
     def _of(self, fragment: str) -> Progress:
         found = self.progress.get(fragment)

@@ -34,7 +34,8 @@ class Statistics:
     merge engine, which overlaps with the shards'. `rows_out` are the rows of the answer. `filled` says, by
     fragment and shard too, what tables lacked there and was filled (DRIFT FILL). `merged_on` is the source
     on which the merge ran, None where it was this process. `bytes_spilled` is what the merge wrote to disk
-    for want of memory, what ran first not included; None where nobody looked.
+    for want of memory, what ran first not included; None where nobody looked. `own_rows_sent` are without
+    those of what ran first.
     """
 
     fragments: Mapping[str, Mapping[str, ShardStats]]
@@ -45,6 +46,17 @@ class Statistics:
     filled: Mapping[str, Mapping[str, Gaps]] = field(default_factory=dict)
     merged_on: str | None = None
     bytes_spilled: int | None = None
+    own_rows_sent: int = 0
+    own_bytes_sent: int = 0
+
+    @property
+    def rows_sent(self) -> int:
+        """Keys and rows that ran first and were sent to shards, once for each; by what ran first, too."""
+        return self.own_rows_sent + sum(f.statistics.rows_sent for f in self.first)
+
+    @property
+    def bytes_sent(self) -> int:
+        return self.own_bytes_sent + sum(f.statistics.bytes_sent for f in self.first)
 
     @property
     def rows_moved(self) -> int:

@@ -122,6 +122,7 @@ class _Pass:
             found = {n: p for n, p in found.items() if p is gather or p.cost <= gather.cost * _SURE}
         forced = [name for name in ("keys", "broadcast") if name in self.ctx.forced and name in found]
         best = found[forced[0]] if forced else min(found.values(), key=lambda p: p.cost)
+        self.ctx.choices.append(choosing.told(best))
         return None if best is gather and not any(choosing.came) else best
 
 

@@ -101,6 +101,8 @@ class Parameters:
     observed: Observed = field(default_factory=Observed)
     key_lists: dict[str, Sequence[Any]] = field(default_factory=dict)
     """Keys that ran first, by the name they are bound to: each shard may be sent its own."""
+    sent_as: dict[str, str] = field(default_factory=dict)
+    """All lists that ran first, by the name they are bound to: under which name they ran."""
     _values: dict[str, Any] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
@@ -172,8 +174,14 @@ class Parameters:
 
     def bind_keys(self, wanted: str, keys: Sequence[Any]) -> exp.Expr:
         """A list of keys that ran first."""
-        bound = self.bind_value(wanted, keys)
+        bound = self.bind_list(wanted, keys, wanted)
         self.key_lists[bound.name] = keys
+        return bound
+
+    def bind_list(self, wanted: str, values: Sequence[Any], ran_as: str) -> exp.Expr:
+        """A column of rows that ran first."""
+        bound = self.bind_value(wanted, values)
+        self.sent_as[bound.name] = ran_as
         return bound
 
     def _member(self, name: str, index: int, value: Any) -> exp.Expr:
@@ -192,7 +200,11 @@ class Parameters:
     def copy(self) -> Parameters:
         """For another part of the statement's planning; what is observed is the statement's."""
         return replace(
-            self, _values=dict(self._values), _used=set(self._used), key_lists=dict(self.key_lists)
+            self,
+            _values=dict(self._values),
+            _used=set(self._used),
+            key_lists=dict(self.key_lists),
+            sent_as=dict(self.sent_as),
         )
 
     def used_in(self, *expressions: exp.Expr) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from shardwise.caching import cached_property
 from shardwise.catalog.model import Catalog
+from shardwise.plan.choices import Choice
 from shardwise.plan.nodes import ColumnId, Node, Output
 from shardwise.plan.route import Note
 from shardwise.plan.tree import walk
@@ -36,6 +37,7 @@ class PlanContext:
     names: Names
     types: dict[ColumnId, Output] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
     firsts: Firsts = field(default_factory=Firsts)
     forced: frozenset[str] = frozenset()
     trusts_indexes: bool = False

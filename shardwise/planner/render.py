@@ -34,6 +34,7 @@ from shardwise.plan.sql import stream_names, text_of, to_query
 from shardwise.plan.tree import bare, column_id, walk
 from shardwise.planner.caching.observed import Values
 from shardwise.planner.dialects import query_dialect
+from shardwise.planner.estimates.moved import moved
 from shardwise.planner.foreign import Foreign
 from shardwise.planner.narrow_keys import has_lists, narrowed
 from shardwise.planner.pass_context import PlanContext
@@ -62,6 +63,7 @@ def render(
         catalog_version=ctx.catalog.version,
         dialect=ctx.catalog.dialect,
         notes=tuple(ctx.notes),
+        choices=tuple(ctx.choices),
         steps=steps,
     )
 
@@ -115,6 +117,8 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         may_be_missing=_may_be_missing(inner, catalog),
         order=_order(gather),
         text_for=text_for if has_own_keys else None,
+        expected=lambda: moved(gather, ctx.estimates, ctx.analysis()),
+        sent_as={name: of for name, of in ctx.parameters.sent_as.items() if name in values},
     )
 
 

@@ -45,7 +45,7 @@ def ahead(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Rows:
 
     def listed(position: int) -> exp.Expr:
         values = [row[position] for row in rows]
-        parameter = ctx.parameters.bind_value(f"{early.name}_{position + 1}", values)
+        parameter = ctx.parameters.bind_list(f"{early.name}_{position + 1}", values, early.name)
         return ctx.early.listed(parameter, bound.types[position])
 
     lists = tuple(listed(position) for position in range(len(columns)))

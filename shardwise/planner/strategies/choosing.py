@@ -8,11 +8,13 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from shardwise.plan.choices import Alternative, Choice
 from shardwise.plan.nodes import ColumnId, Filter, JoinKind, Local, Node, Output, Rows, Scan, Values
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import free_columns, walk
 from shardwise.planner.distribution import Analysis, At, Merged, Split
 from shardwise.planner.equivalence import Equivalence
+from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.firsts import KEYS_MAX, ROWS_EXPECTED_MAX, ROWS_MAX
 from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
@@ -100,7 +102,7 @@ class Choosing:
         rows = estimates.rows(part) if bound is None else max(estimates.rows(part), ROWS_MAX)
         values = {c: estimates.distinct(part, [id]) for c, id in self.columns[i].items()}
         guessed = frozenset(c for c, id in self.columns[i].items() if estimates.of(part).column(id).is_guess)
-        is_told = not guessed or _is_asked(part)
+        is_told = not guessed or _is_asked(part) or _is_here(part)
         if self.kind in ("semi", "anti") and i == 1:  # no key of it comes twice
             shards = len(where.shards or ()) if isinstance(where, Split) else 1
             rows = min(rows, estimates.distinct(part, [o.id for o in self.kept(part)]) * shards)
@@ -164,6 +166,19 @@ class Choosing:
     def is_guess(self) -> bool:
         """Whether some number of values was not measured."""
         return any(side.guessed for side in self.sides)
+
+    def told(self, taken: Program) -> Choice:
+        """The programs there are, for EXPLAIN: the one that was taken first, then the others by their
+        cost."""
+        order = sorted(self.programs.items(), key=lambda p: (p[1] is not taken, p[1].cost))
+        tables = dict.fromkeys(
+            t.name for p in self.parts for t in unmeasured(p, self.ctx.estimates) if self.is_guess
+        )
+        return Choice(
+            sides=tuple(side.name for side in self.sides),
+            alternatives=tuple(Alternative(n, p.moved, p.sent, p.cost) for n, p in order),
+            unmeasured=tuple(tables),
+        )
 
     @cached_property
     def programs(self) -> dict[Strategy, Program]:
