@@ -28,6 +28,7 @@ from shardwise.plan.nodes import (
     SetOp,
     Sort,
 )
+from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, rewrite, walk
 from shardwise.plan.verify import verify
 from shardwise.planner import OPTIONAL, PASSES, Context, Planner, scope_of
@@ -80,6 +81,19 @@ def test_the_names_of_optional_passes_are_those_of_passes() -> None:
     assert "place_gathers" not in OPTIONAL
 
 
+def steps_after_keys() -> set[str]:
+    """What fires once keys of a side are known that are the other's shard key."""
+    plan = (
+        Planner(LETTERS)
+        .prepare("SELECT b.v FROM a JOIN b ON b.k = a.v WHERE a.s = 'n'")
+        .plan(options=Options(force=("keys",)))
+    )
+    assert plan.then is not None
+    (keys,) = plan.first
+    row = tuple(1 for _ in keys.plan.columns)
+    return {name for name, _ in plan.then({keys.name: Bound(("BIGINT",) * len(row), [row])}).steps}
+
+
 def test_every_pass_fires_somewhere() -> None:
     fired = {name for sql in CASES for name, _ in Planner(LETTERS).prepare(sql).plan().steps}
     scope = Context(scope=scope_of(LETTERS, {"k": 1}))
@@ -87,6 +101,7 @@ def test_every_pass_fires_somewhere() -> None:
     for sql in ("SELECT v FROM a WHERE s = 'n'", "SELECT a.v FROM a JOIN d ON a.v = d.v"):
         trusting = Planner(INDEXED).prepare(sql).plan(options=Options(trust_indexes=True))
         fired |= {name for name, _ in trusting.steps}
+    fired |= steps_after_keys()
     assert fired == set(NAMES)
 
 
