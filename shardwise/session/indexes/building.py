@@ -366,8 +366,9 @@ def _prepared(
         form=lambda shard: physical.form(shape, shard),
         is_loose=is_loose(catalog),
     )
-    # All moments are read and written in UTC.
-    asked = replace(asked, options=replace(asked.options, time_zone="UTC", schema=None, scatter="allow"))
+    # All moments are read and written in UTC. What is read are the tables, not another index of them.
+    options = replace(asked.options, time_zone="UTC", schema=None, scatter="allow", trust_indexes=False)
+    asked = replace(asked, options=options)
     writing = Writing(pool=cluster.pool, target=target, guard=asked.guard, batch_rows=asked.batch_rows)
     with cluster.beside(catalog.with_(shape.table)) as beside:
         yield _Job(
