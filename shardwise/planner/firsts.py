@@ -19,7 +19,7 @@ ROWS_MAX = 20_000
 ROWS_EXPECTED_MAX = ROWS_MAX / 2
 """With more rows expected it is not asked for them ahead."""
 
-Use = Literal["scalar", "in", "exists", "keys", "rows", "lookup"]
+Use = Literal["scalar", "in", "exists", "keys", "rows", "range", "lookup"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Firsts:
 
     def add(self, use: Use, plan: Node) -> Early:
         """A subquery that is to run first, or has."""
-        kind = {"keys": "keys", "lookup": "keys", "rows": "rows"}.get(use, "subquery")
+        kind = {"keys": "keys", "lookup": "keys", "rows": "rows", "range": "range"}.get(use, "subquery")
         name = self.names.setdefault(plan.outputs[0].id, f"{kind}_{len(self.names) + 1}")
         self.found.append(Early(name, use, plan))
         return self.found[-1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from shardwise.catalog.statistics import ColumnStatistics
 from shardwise.catalog.types import Family
 from shardwise.planner.estimates import defaults
-from shardwise.planner.estimates.scalars import scalar_of_text
+from shardwise.planner.estimates.scalars import scalar_of_text, value_of_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class ColumnEstimate:
     """`distinct` values that are not NULL; `nulls` the share of rows that are; `width` a value's bytes.
 
     `bounds` are equi-depth quantiles on the line of `scalars`; `common` gives values' share of all rows, by
-    their texts. `is_guess`: nothing was measured.
+    `value_of_text`. `is_guess`: nothing was measured.
     """
 
     distinct: float
@@ -25,7 +25,7 @@ class ColumnEstimate:
     width: float = 8.0
     family: Family = Family.OTHER
     bounds: tuple[float, ...] = ()
-    common: Mapping[str, float] = field(default_factory=dict)
+    common: Mapping[str | float, float] = field(default_factory=dict)
     is_guess: bool = True
 
     def before(self, value: float) -> float | None:
@@ -46,12 +46,12 @@ class ColumnEstimate:
         """The share of rows that one value has, not said which."""
         return (1.0 - self.nulls) / max(self.distinct, 1.0)
 
-    def of_value(self, text: str) -> float:
+    def of_value(self, value: str | float) -> float:
         """The share of rows that this value has. One that is not among the common ones has an average share
         of what they leave."""
         if not self.common:
             return self.one()
-        share = self.common.get(text)
+        share = self.common.get(value)
         if share is not None:
             return share
         left = max(0.0, 1.0 - self.nulls - sum(self.common.values()))
@@ -81,7 +81,7 @@ def measured(
         width=default.width if statistics.width is None else statistics.width * (1.0 - statistics.nulls),
         family=family,
         bounds=known if len(known) == len(scalars) and list(known) == sorted(known) else (),
-        common=dict(statistics.common),
+        common={value_of_text(text, family): share for text, share in statistics.common},
         is_guess=statistics.distinct is None,
     )
 

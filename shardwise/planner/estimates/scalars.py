@@ -39,9 +39,21 @@ def scalar_of_text(text: str, family: Family) -> float | None:
     >>> scalar_of_text("1.5", Family.DECIMAL), scalar_of_text("1970-01-02", Family.DATE)
     (1.5, 86400.0)
     """
+    if family is Family.BOOL and text in ("true", "false"):
+        return float(text == "true")
     if family in _NUMBERS:
         return _number(text)
     return _moment(text) if family in _MOMENTS else None
+
+
+def value_of_text(text: str, family: Family) -> str | float:
+    """What a value is known by, however it was written: its place on the line, or its text.
+
+    >>> value_of_text("1.50", Family.DECIMAL), value_of_text("1.5", Family.TEXT)
+    (1.5, '1.5')
+    """
+    scalar = scalar_of_text(text.lower() if family is Family.BOOL else text, family)
+    return text if scalar is None else scalar
 
 
 def scalar_of_value(value: object, family: Family) -> float | None:

@@ -113,8 +113,12 @@ class Selectivity:
         second = self._column(other)
         if second is not None:
             return min(column.one(), second.one())
-        text = _text(other, self._peek)
-        return column.one() if text is None else column.of_value(text)
+        value = self._value(other, column.family)
+        return column.one() if value is None else column.of_value(value)
+
+    def _value(self, expr: exp.Expr, family: Family) -> str | float | None:
+        scalar = scalar_of(expr, family, self._peek)
+        return _text(expr, self._peek) if scalar is None else scalar
 
     def _listed(self, column: ColumnEstimate | None, count: float) -> float:
         return min(1.0, count * (column.one() if column is not None else defaults.EQUAL))
@@ -161,8 +165,8 @@ class Selectivity:
                 return self._listed(column, listed)
         if column is None:
             return min(1.0, defaults.EQUAL * len(test.expressions))
-        texts = (_text(member, self._peek) for member in test.expressions)
-        return min(1.0, sum(column.one() if text is None else column.of_value(text) for text in texts))
+        values = (self._value(member, column.family) for member in test.expressions)
+        return min(1.0, sum(column.one() if value is None else column.of_value(value) for value in values))
 
 
 def _paired(conjuncts: Iterable[exp.Expr]) -> list[exp.Expr]:

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import ColumnId, Distinct, Filter, Item, Limit, Local, Node, Project, Rows, Scan
+from shardwise.catalog.types import Family, type_family
+from shardwise.plan.nodes import (
+    Aggregate,
+    ColumnId,
+    Distinct,
+    Filter,
+    Item,
+    Limit,
+    Local,
+    Node,
+    Project,
+    Rows,
+    Scan,
+)
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, free_columns, names_read, walk
 from shardwise.planner.determinism import is_deterministic
@@ -12,6 +25,7 @@ from shardwise.planner.firsts import KEYS_MAX, Early
 from shardwise.planner.pass_context import PlanContext
 
 _UNKNOWN = "keys of the other side"
+_ON_A_LINE = frozenset({Family.INT, Family.DECIMAL, Family.DATE, Family.TIMESTAMP})
 _INTEGERS = frozenset({"TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"})
 
 
@@ -51,14 +65,16 @@ def name_of_keys(mine: ColumnId, theirs: ColumnId) -> ColumnId:
 
 
 def condition_of(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp.Expr | None:
-    """`theirs` IN the keys: of rows that ran first, else they run first themselves. None if there are too
-    many, or they do not travel."""
+    """`theirs` IN the keys: of rows that ran first, else they run first themselves. If there are too many,
+    `theirs` between the least and the largest. None if they do not travel."""
     if isinstance(few, Rows):
         came = ctx.firsts.bound.get(few.name)
         if came is None:
             return in_keys(theirs, few.name)
         position = next(i for i, o in enumerate(few.columns) if o.id == mine)
         return among(theirs, few.name, came, position, ctx)
+    if "range" in ctx.forced and (found := within(few, mine, theirs, ctx)) is not None:
+        return found
     rel = name_of_keys(mine, theirs).rel
     distinct = Distinct(input=Project(input=few, rel=rel, items=(Item("key", column(mine)),)))
     plan = at_most(distinct, KEYS_MAX)
@@ -66,9 +82,35 @@ def condition_of(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) 
     bound = ctx.firsts.bound.get(early.name)
     if bound is None:
         return in_keys(theirs, early.name)
-    if bound.rows is None or not ctx.early.travels(bound):
+    if bound.rows is None:
+        return within(few, mine, theirs, ctx)
+    if not ctx.early.travels(bound):
         return None
     return among(theirs, early.name, bound, 0, ctx)
+
+
+def within(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp.Expr | None:
+    """`theirs` between the least and the largest key, of numbers and days: texts have collations."""
+    type_ = ctx.types[mine].type
+    if type_ is None or type_family(type_, ctx.catalog.dialect) not in _ON_A_LINE:
+        return None
+    rel = f"range of {mine.rel}.{mine.name} for {theirs.rel}.{theirs.name}"
+    calls = (Item("least", exp.Min(this=column(mine))), Item("largest", exp.Max(this=column(mine))))
+    early = ctx.firsts.add("range", Aggregate(input=few, rel=rel, keys=(), calls=calls))
+    bound = ctx.firsts.bound.get(early.name)
+    if bound is None:
+        ends = [exp.Placeholder(this=early.name) for _ in calls]
+        return exp.Between(this=column(theirs), low=ends[0], high=ends[1])
+    ((least, largest),) = bound.rows or ((None, None),)
+    if least is None:
+        return exp.false()
+    if not all(
+        ctx.early.travels(Bound((t,), [(v,)])) for t, v in zip(bound.types, (least, largest), strict=True)
+    ):
+        return None
+    low = ctx.early.value(ctx.parameters.bind_value(f"{early.name}_least", least), bound.types[0])
+    high = ctx.early.value(ctx.parameters.bind_value(f"{early.name}_largest", largest), bound.types[1])
+    return exp.Between(this=column(theirs), low=low, high=high)
 
 
 def among(theirs: ColumnId, name: str, bound: Bound, position: int, ctx: PlanContext) -> exp.Expr:

@@ -138,3 +138,28 @@ def test_a_text_of_a_collation_does_not_come_ahead() -> None:
     sql = "SELECT a.t, b.id FROM a JOIN b ON a.id = b.a_id WHERE a.t = 'x'"
     plan = Planner(catalog).prepare(sql).plan(options=KEYS)
     assert [first.name for first in plan.first] == ["keys_1"]
+
+
+def test_too_many_keys_are_a_range() -> None:
+    """Of rows there are too many, and then of keys."""
+    plan = known(None, planned(options=KEYS))
+    assert [first.name for first in plan.first] == ["keys_2"]
+    assert plan.then is not None
+    plan = plan.then({"keys_2": Bound(("BIGINT",), None)})
+    assert [first.name for first in plan.first] == ["range_3"]
+    assert plan.first[0].rows_max is None
+    assert plan.then is not None
+    plan = plan.then({"range_3": Bound(("BIGINT", "BIGINT"), [(3, 90_000)])})
+    narrowed = of_items(plan)
+    assert narrowed.sql.endswith(
+        "BETWEEN CAST($range_3_least AS BIGINT) AND CAST($range_3_largest AS BIGINT)"
+    )
+    assert (narrowed.params["range_3_least"], narrowed.params["range_3_largest"]) == (3, 90_000)
+
+
+def test_no_row_has_no_range() -> None:
+    plan = known(None, planned(options=Options(force=("keys", "range"))))
+    assert [first.name for first in plan.first] == ["range_2"]
+    assert plan.then is not None
+    plan = plan.then({"range_2": Bound(("BIGINT", "BIGINT"), [(None, None)])})
+    assert of_items(plan).sql.endswith("WHERE FALSE")

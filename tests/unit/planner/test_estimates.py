@@ -134,3 +134,18 @@ def test_a_columns_width_is_what_was_measured() -> None:
 
 def test_nothing_is_expected_of_false() -> None:
     assert rows("SELECT * FROM orders WHERE FALSE") == 0
+
+
+@pytest.mark.parametrize(
+    ("constant", "expected"), [("1.50", 400_000), ("1.5", 400_000), ("2", 100_000), ("3.25", 500)]
+)
+def test_a_common_value_is_known_however_it_is_written(constant: str, expected: float) -> None:
+    statistics = TableStatistics(
+        name="orders",
+        rows=1_000_000,
+        source="scan",
+        read_at="2026-12-01T00:00:00Z",
+        columns={"total": ColumnStatistics(distinct=1002, common=(("1.5", 0.4), ("2.0", 0.1)))},
+    )
+    catalog = Catalog(name=CATALOG.name, dialect=CATALOG.dialect, items=(*CATALOG.items, statistics))
+    assert rows(f"SELECT * FROM orders WHERE total = {constant}", catalog=catalog) == pytest.approx(expected)

@@ -1,0 +1,55 @@
+"""Strategies taken wherever they can be, whatever they cost: the answer is one database's."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.oracle.cases import read
+from tests.oracle.cluster import sizes
+from tests.oracle.compare import answer_of, difference
+from tests.oracle.generator import statement
+from tests.oracle.harness import Stage, report
+from tests.oracle.tpch import world as tpch
+from tests.oracle.worlds import LETTERS, SHOP
+
+FORCES = (
+    ("keys",),
+    ("keys", "range"),
+    ("broadcast",),
+    ("keys", "push_distinct", "group_before_joins"),
+    ("broadcast", "group_before_joins"),
+)
+SIZES = [(shards, grain) for shards, grain in sizes() if shards > 1]
+JOINING = ("JOIN", "EXISTS", " IN (")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("force", FORCES, ids="-".join)
+@pytest.mark.parametrize("case", read("tpch"), ids=lambda case: case.title)
+def test_tpch_answers_alike_by_every_strategy(stage: Stage, case: object, force: tuple[str, ...]) -> None:
+    world = tpch(0.01)
+    _compared(stage, world, case.sql, case.ordered, case.order_keys, 3, "shard", force)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(41_000, 41_120))
+def test_random_joins_answer_alike_by_every_strategy(stage: Stage, seed: int) -> None:
+    world = (LETTERS, SHOP)[seed % 2]
+    sql = statement(seed, world.name)
+    if not any(word in sql for word in JOINING):
+        pytest.skip("joins nothing")
+    shards, grain = SIZES[seed % len(SIZES)]
+    ordered = " ORDER BY " in sql and sql.rpartition(") z ORDER BY ")[1] != ""
+    for force in FORCES:
+        _compared(stage, world, sql, ordered, None, shards, grain, force)
+
+
+def _compared(stage, world, sql, ordered, order_keys, shards, grain, force) -> None:  # type: ignore[no-untyped-def]
+    expected = stage.right(world, sql)
+    if isinstance(expected, Exception):
+        pytest.skip("one database raises")
+    with stage.connection(world, shards, grain).cursor() as cursor:
+        cursor.execute(sql, force=force)
+        actual = answer_of(cursor)
+    problem = difference(actual, expected, ordered=ordered, order_keys=order_keys)
+    report(problem, sql, shards, grain, actual, expected, f", force={force}")
