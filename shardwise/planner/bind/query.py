@@ -382,10 +382,27 @@ def _mentions(ast: exp.Expr, name: str) -> bool:
 
 
 def _count_mentions(clause: exp.Expr, body: exp.Expr, cte: exp.CTE) -> int:
-    """How often a CTE may be read: an upper bound, through the other CTEs too."""
-    name = cte.alias.lower()
-    parts = [body, *(c.this for c in clause.expressions if c is not cte)]
-    return sum(1 for part in parts for t in part.find_all(exp.Table) if t.name.lower() == name and not t.db)
+    """How often a CTE may be read: an upper bound, through the other CTEs too.
+
+    Not by those that are not read themselves: what they read is looked up by nobody.
+    """
+    parts = [body, *(c.this for c in _read_through(clause, body) if c is not cte)]
+    return sum(_tables_read(part).count(cte.alias.lower()) for part in parts)
+
+
+def _read_through(clause: exp.Expr, body: exp.Expr) -> list[exp.CTE]:
+    """The CTEs that the body may read, at once or by way of others."""
+    names, left = set(_tables_read(body)), list(clause.expressions)
+    found: list[exp.CTE] = []
+    while more := [cte for cte in left if cte.alias.lower() in names]:
+        found += more
+        left = [cte for cte in left if cte.alias.lower() not in names]
+        names.update(name for cte in more for name in _tables_read(cte.this))
+    return found
+
+
+def _tables_read(ast: exp.Expr) -> list[str]:
+    return [t.name.lower() for t in ast.find_all(exp.Table) if not t.db]
 
 
 def _chained(ast: exp.SetOperation) -> list[exp.Expr]:

@@ -244,3 +244,13 @@ SELECT k, (SELECT max(DATE 'infinity') FROM b) = DATE '9999-12-31' AS same FROM 
 
 -- what runs first is a Python value on its way: in a list
 SELECT k FROM a WHERE DATE '9999-12-31' NOT IN (SELECT DATE 'infinity' FROM b);
+
+-- a WITH item that nothing reads is not looked at, whatever else there reads it
+WITH w AS (SELECT nosuch FROM a), u AS (SELECT w1.* FROM w w1, w w2) SELECT k FROM a;
+
+-- a WITH item that nothing reads is not looked at
+WITH w AS MATERIALIZED (SELECT nosuch FROM a), u AS (SELECT * FROM w), v AS (SELECT * FROM w, u) SELECT k FROM a;
+
+-- one that is read by way of others is
+-- @raises
+WITH w AS (SELECT nosuch FROM a), u AS (SELECT w1.* FROM w w1, w w2) SELECT k FROM a, u;
