@@ -120,3 +120,33 @@ def test_groups_of_groups_that_are_filtered_by_an_outer_row(dialect: str) -> Non
         "SELECT p.c FROM t1 p WHERE p.c IN (SELECT max(q.id) FROM t0 q GROUP BY q.b HAVING max(q.b) > p.b)",
     ):
         agree(world, sql)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_column_is_called_as_the_planner_calls_what_an_inner_query_reads(shards: int) -> None:
+    """OperationalError: table "q1_2" is not in this query: q.c4 was read as a field of the column q."""
+    shardings = (Sharding("h0", "MOD 6"),)
+    rows = ((4, 1, 1), (4, 2, None), (5, None, 3), (6, 7, 8), (None, 7, 2))
+    tables = (
+        Table("t2", "k INTEGER, b SMALLINT, q DECIMAL(9,2)", "SHARD BY h0 (k)", rows=rows),
+        Table(
+            "t3",
+            "f1 INTEGER, f2 INTEGER, agg INTEGER, p INTEGER",
+            "SCATTERED ON h0",
+            rows=((7, 2, 1, 4), (1, 2, 3, 4)),
+        ),
+    )
+    view = "v0 AS SELECT min(r.k) AS c3, bit_xor(r.b) AS c4 FROM t2 r WHERE r.k >= 4 HAVING count(*) < 9"
+    count = "v2 AS SELECT count(*) AS n, b AS c FROM t2 GROUP BY b"
+    world = World(
+        shards, shardings, tables, views=(view, "v1 AS SELECT b, k AS c FROM t2 WHERE b > 1", count)
+    )
+    for sql in (
+        "SELECT 1 AS x FROM v0 a WHERE NOT EXISTS (SELECT 1 FROM v0 b WHERE a.c4 = b.c4)",
+        "SELECT a.c FROM v1 a WHERE NOT EXISTS (SELECT 1 FROM t2 WHERE t2.k < a.c OR t2.q = a.b)",
+        "SELECT a.c, (SELECT max(t3.p) FROM t3 WHERE t3.p >= a.c) AS m FROM v1 a",
+        "SELECT a.c, (SELECT max(t3.p) FROM t3 WHERE t3.f1 < a.n) AS m FROM v2 a",
+        "SELECT a.k, z.b FROM t2 a, LATERAL (SELECT max(v1.b) AS b FROM v1, t3 WHERE v1.c <> a.k) z",
+        "SELECT q.k FROM t2 q WHERE q.b IN (SELECT t3.f2 FROM t3 WHERE t3.agg < q.k)",
+    ):
+        agree(world, sql)

@@ -39,7 +39,7 @@ from shardwise.plan.sql.expressions import every, parenthesise, put
 from shardwise.plan.sql.joins import add_join, lateral_item
 from shardwise.plan.sql.names import Names, identifier, output_names, unique
 from shardwise.plan.sql.reader import ANY, Reader
-from shardwise.plan.tree import free_columns, plan_of, subplans
+from shardwise.plan.tree import free_columns, plan_of, subplans, walk
 
 Leaf = Callable[[Node], exp.Expr | None]
 """A Scan, Gather or Local as an item of FROM, without alias; None: as the default has it."""
@@ -89,6 +89,7 @@ class Renderer:
         self._leaf = leaf
         self._aliases: dict[str, str] = {}
         self._names = Names()
+        self._inside = tuple(_reading_outside(root))
         self._cte_names: Names | None = None
         self._withs: list[With] = []
         self._shared: dict[str, list[Shared]] = {}
@@ -164,16 +165,23 @@ class Renderer:
         )
 
     def alias(self, rel: str) -> str:
-        """The alias of a rel: its own name, unless another that differs in letter case only has it."""
+        """The alias of a rel: its own name, unless another that differs in letter case only has it, or a
+        column would hide it."""
         alias = self._aliases.get(rel)
         if alias is None:
-            alias = self._aliases[rel] = self._names.new(rel)
+            alias = self._aliases[rel] = self._new(rel)
         return alias
 
     def alias_of_stream(self, fragment: str) -> str:
         """A new alias: one stream may be read twice."""
-        alias = self._names.new(fragment)
+        alias = self._new(fragment)
         self._aliases[alias] = alias
+        return alias
+
+    def _new(self, wanted: str) -> str:
+        alias = self._names.new(wanted)
+        while any(part.hides(wanted, alias) for part in self._inside):
+            alias = self._names.new(wanted)
         return alias
 
     def item(self, node: Node) -> exp.Expr:
@@ -299,3 +307,30 @@ def _table_names(root: Node) -> Iterator[str]:
             yield node.name
         elif isinstance(node, Gather):
             yield node.fragment
+
+
+@dataclass
+class _Inside:
+    """A part that reads rows of what is outside of it: what it has of its own, and its columns.
+
+    FROM t AS q WHERE EXISTS (SELECT 1 FROM u WHERE u.k = q.k) reads a field of u's column q, if there is one.
+    """
+
+    rels: set[str]
+    columns: set[str]
+
+    def hides(self, rel: str, alias: str) -> bool:
+        return rel not in self.rels and alias.casefold() in self.columns
+
+
+def _reading_outside(root: Node) -> Iterator[_Inside]:
+    for node in walk(root):
+        for part in (*subplans(node), *([node.right] if isinstance(node, Join) and node.lateral else [])):
+            if free_columns(part):
+                below = tuple(walk(part))
+                rels = {n.fragment for n in below if isinstance(n, Gather)}
+                rels.update(output.id.rel for n in below for output in n.outputs)
+                columns = {output.id.name.casefold() for n in below for output in n.outputs}
+                for scan in (n for n in below if isinstance(n, Scan)):
+                    columns.update(column.name.casefold() for column in scan.table.columns or ())
+                yield _Inside(rels, columns)
