@@ -48,6 +48,8 @@ class Built:
             self._fill()
             path = folder / "cluster.sql"
             path.write_text(self.text, encoding="utf-8")
+            self.lock = ""
+            self.index()
             self.connections: dict[int | None, Any] = {}
             self.connection(None)
             self.one = _ONE[world.dialect](world, self.closing)
@@ -69,14 +71,25 @@ class Built:
         if statistics not in self.connections:
             path = self.folder / f"cluster{'' if statistics is None else statistics}.sql"
             path.write_text(self.text, encoding="utf-8")
-            if statistics is not None:
-                lock = path.with_name(f"{path.stem}.lock.sql")
-                lock.write_text(made_up(self.world, statistics), encoding="utf-8")
+            text = self.lock + (made_up(self.world, statistics) if statistics is not None else "")
+            if text:
+                path.with_name(f"{path.stem}.lock.sql").write_text(text, encoding="utf-8")
             cluster = shardwise.open(str(path))
             self.closing.append(cluster.close)
             self.connections[statistics] = cluster.connect()
             self.closing.append(self.connections[statistics].close)
         return self.connections[statistics]
+
+    def index(self) -> None:
+        """Builds the world's indexes; their states stay in the lock file. Raises what a build raises."""
+        if not self.world.indexes:
+            return
+        path = self.folder / "cluster.sql"
+        path.write_text(self.text, encoding="utf-8")
+        with shardwise.open(str(path)) as cluster, cluster.connect() as connection:
+            for each in self.world.indexes:
+                connection.execute(f"CREATE {each}").fetchall()
+        self.lock = path.with_name("cluster.lock.sql").read_text(encoding="utf-8")
 
     # -- shards
 

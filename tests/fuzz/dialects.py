@@ -39,6 +39,8 @@ class Dialect:
     bits: str = "bit_xor({})"
     medians: bool = False
     offset_alone: bool = True
+    finds_aggregates: bool = True
+    """In HAVING max(x) IN (SELECT …). MariaDB finds none; we do."""
     set_arms_in_parentheses: bool = True
     limit_in_arms: bool = True
     date_literal: str = "DATE '{}'"
@@ -106,6 +108,7 @@ MYSQL = Dialect(
     nulls_order=False,
     offset_alone=False,
     booleans=False,
+    finds_aggregates=False,
 )
 SQLITE = Dialect(
     "sqlite",

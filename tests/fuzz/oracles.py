@@ -32,12 +32,14 @@ class Variant:
     force: tuple[str, ...] = ()
     plan_cache: bool = True
     parameters: bool = False
+    indexes: bool = False
     statistics: int | None = None
     """The seed of made-up ones."""
 
     def options(self) -> dict[str, Any]:
         given: dict[str, Any] = {"disable_passes": self.without, "plan_cache": self.plan_cache}
-        return {**given, "force": self.force} if self.force else given
+        given |= {"force": self.force} if self.force else {}
+        return given | ({"trust_indexes": True} if self.indexes else {})
 
     def __str__(self) -> str:
         return ", ".join(
@@ -59,7 +61,7 @@ class NotAnswered(Exception):
     """Refused with a reason: no failure outside of DuckDB's dialect."""
 
 
-def variants(random: Random, number: int, claims: Sequence[int]) -> list[Variant]:
+def variants(random: Random, number: int, claims: Sequence[int], has_indexes: bool) -> list[Variant]:
     """As ever, and in some other ways; `claims` are the seeds of statistics."""
     pick, claimed = random.choice, random.choice(claims)
     ways = [
@@ -78,6 +80,14 @@ def variants(random: Random, number: int, claims: Sequence[int]) -> list[Variant
         lambda: Variant(force=(pick(FORCED),), statistics=claimed),
         lambda: Variant(force=FORCED),
     ]
+    if has_indexes:
+        ways = [
+            lambda: Variant(indexes=True),
+            lambda: Variant(indexes=True, statistics=claimed),
+            lambda: Variant(indexes=True, parameters=True),
+            lambda: Variant(indexes=True, without=(pick(OPTIONAL),)),
+            lambda: Variant(indexes=True, force=(pick(FORCED),)),
+        ]
     return [Variant(), *(pick(ways)() for _ in range(number))]
 
 

@@ -90,6 +90,7 @@ class Reduction:
             replace(now, plan_cache=True),
             replace(now, parameters=False),
             replace(now, force=()),
+            replace(now, indexes=False),
         ):
             self.take(replace(self.case, variant=simpler))
         for name in now.without:
@@ -127,6 +128,8 @@ class Reduction:
             kept = tuple(v for v in self.case.world.views if v != view)
             self._try(views=kept, view_columns=())
         self._try(tables=tuple(t for t in world.tables if t.name in used))
+        for index in world.indexes:
+            self._try(indexes=tuple(i for i in self.case.world.indexes if i != index))
         self._try(products=("duckdb",) if world.dialect == "duckdb" else world.products)
         for shards in range(1, world.shards):
             if self._try(shards=shards):

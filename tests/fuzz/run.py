@@ -6,15 +6,16 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
 
+from shardwise.options import Options
 from tests.fuzz.build import Built
 from tests.fuzz.oracles import Failure, NotAnswered, Variant, ask, expected, judge, other_values, variants
 from tests.fuzz.reduce import Case, failure, reduced
 from tests.fuzz.report import as_test
-from tests.fuzz.schema import Schemas, World
+from tests.fuzz.schema import Schemas, World, indexes
 from tests.fuzz.statements import Statements
 from tests.fuzz.tlp import Partition, partition
 
@@ -29,6 +30,8 @@ def world_of(seed: int, dialect: str) -> World:
     for number in range(random.choice((0, 0, 1, 2)) if dialect == "duckdb" else 0):
         view, columns = Statements(random, world).view(f"v{number}")
         world = replace(world, views=(*world.views, view), view_columns=(*world.view_columns, columns))
+    if random.random() < 0.3 and "trust_indexes" in {each.name for each in fields(Options)}:
+        world = replace(world, indexes=indexes(random, world))
     return world
 
 
@@ -81,7 +84,7 @@ class Fuzzer:
         sql = Statements(random, built.world).statement()
         asked = [sql, *([other_values(random, sql)] if random.random() < 0.2 else [])]
         for text in asked:
-            self.compare(built, text, variants(random, 1, self.claims), name)
+            self.compare(built, text, variants(random, 1, self.claims, bool(built.world.indexes)), name)
 
     def compare(self, built: Built, sql: str, ways: Sequence[Variant], name: str) -> bool:
         """Whether all was well."""
@@ -107,7 +110,7 @@ class Fuzzer:
     def partition(self, built: Built, random: Random, name: str) -> None:
         made = partition(Statements(random, built.world))
         self.count["partitions"] += 1
-        variant = random.choice(variants(random, 1, self.claims))
+        variant = random.choice(variants(random, 1, self.claims, bool(built.world.indexes)))
         for sql in (made.whole, *made.parts):
             if not self.compare(built, sql, (variant,), name):
                 return

@@ -112,6 +112,8 @@ class World:
     views: tuple[str, ...] = ()
     view_columns: tuple[tuple[tuple[str, str], ...], ...] = field(default=(), compare=False)
     """Names and families of each view's columns, for the generator."""
+    indexes: tuple[str, ...] = ()
+    """As after CREATE: "LOOKUP INDEX …". They are built before anything is asked."""
 
     def sharding(self, name: str) -> Sharding:
         return next(each for each in self.shardings if each.name == name)
@@ -129,7 +131,8 @@ def printed(world: World, indent: str = "    ") -> tuple[str, str]:
     others = [
         f", {each.name}={getattr(world, each.name)!r}"
         for each in fields(world)
-        if each.name in ("dialect", "products", "views") and getattr(world, each.name) != each.default
+        if each.name in ("dialect", "products", "views", "indexes")
+        and getattr(world, each.name) != each.default
     ]
     text = "".join(f"{indent}{line}\n" for line in lines)
     text = text.replace("datetime.datetime(", "datetime(").replace("datetime.date(", "date(")
@@ -284,3 +287,38 @@ class Schemas:
         column = self.random.choice(("n", "c"))
         place = f"SHARD WITH {parent.name} ON {column} = {parent.name}.id"
         return Table(name, self.columns(column, without=("id",)), place, by_slot=parent.by_slot)
+
+
+def indexes(random: Random, world: World) -> tuple[str, ...]:
+    """Up to two lookup indexes and a join index, of what indexes can be of."""
+    if "parquet" in world.products:
+        return ()
+    split = [t for t in world.tables if t.place.startswith("SHARD BY") and "VIRTUAL" not in t.place]
+    found = []
+    for number, table in enumerate(random.sample(split, min(len(split), random.choice((0, 1, 2))))):
+        keys = table.place.partition("(")[2].partition(")")[0].split(", ")
+        others = [name for name in table.names if name not in keys and FAMILY[name] in (INT, TEXT, DATE, NUM)]
+        if others:
+            chosen = random.sample(others, min(len(others), random.choice((1, 1, 2))))
+            found.append(f"LOOKUP INDEX i{number} ON {table.name} ({', '.join(chosen)})")
+    if len(split) > 1 and random.random() < 0.7:
+        found += _join_index(random, world, *random.sample(split, 2))
+    return tuple(found)
+
+
+def _join_index(random: Random, world: World, one: Table, other: Table) -> list[str]:
+    pairs = [
+        (x, y)
+        for x in one.names
+        for y in other.names
+        if FAMILY[x] == FAMILY[y] and FAMILY[x] in (INT, TEXT, DATE)
+    ]
+    by = one.place.partition("(")[2].partition(")")[0].split(", ")
+    if not pairs or len(by) > 1:
+        return []
+    x, y = random.choice(pairs)
+    more = [f"{t.name}.{name}" for t in (one, other) for name in t.names if random.random() < 0.6]
+    include = f" INCLUDE ({', '.join(more)})" if more else ""
+    sharding = one.place.split()[2]
+    on = f"{one.name}.{x} = {other.name}.{y}"
+    return [f"JOIN INDEX j0 ON {on}{include} SHARD BY {sharding} ({one.name}.{by[0]})"]

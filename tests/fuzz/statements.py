@@ -187,6 +187,7 @@ class Statements(Expressions):
             ]
             if depth > 1:
                 choices.append(f"max({x}) {self.pick('>', '<=', '=')} {self.scalar(family, (), 1)}")
+            if depth > 1 and self.words.finds_aggregates:
                 choices.append(f"min({x}) IN ({self.listed((family,), (), 1)})")
         return self.random.choice(choices)
 

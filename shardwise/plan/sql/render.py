@@ -313,7 +313,8 @@ def _table_names(root: Node) -> Iterator[str]:
 class _Inside:
     """A part that reads rows of what is outside of it: what it has of its own, and its columns.
 
-    FROM t AS q WHERE EXISTS (SELECT 1 FROM u WHERE u.k = q.k) reads a field of u's column q, if there is one.
+    FROM t AS q WHERE EXISTS (SELECT 1 FROM u HAVING max(u.k) = q.k): if u has a column q, its field is read,
+    or looked for.
     """
 
     rels: set[str]

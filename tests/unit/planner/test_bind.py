@@ -389,7 +389,8 @@ def test_a_column_may_be_called_rowid() -> None:
 def test_a_table_outside_is_meant_where_the_column_of_its_name_has_no_fields() -> None:
     """As DuckDB: `k.x` cannot be a field of a number, so it is the outer table's."""
     sql = "SELECT count(*) FROM a AS k WHERE EXISTS (SELECT 1 FROM b WHERE b.k = k.x)"
-    assert "b.k = k.x" in text_of(sql)[0]
+    assert "FROM a AS k_1" in text_of(sql)[0]  # written so that no engine need know
+    assert "b.k = k_1.x" in text_of(sql)[0]
     with pytest.raises(UnknownName):
         text_of("SELECT 1 FROM b WHERE k.x = 1")
 
