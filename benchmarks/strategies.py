@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,7 +18,6 @@ from benchmarks.cluster import placed, prepared
 from benchmarks.tables import table
 from shardwise.catalog import Catalog, parse
 from shardwise.plan.nodes import Filter, Node, Scan
-from shardwise.plan.run import Request, Run
 from shardwise.plan.tree import columns_in, plans_in, walk
 from shardwise.planner import OPTIONAL, Planner
 from shardwise.planner.passes import PASSES
@@ -45,7 +44,7 @@ _TRIED = (
 
 @dataclass(frozen=True)
 class Moved:
-    """Rows and bytes off the shards, and what was sent to them: rows of lists, and bytes of all requests."""
+    """Rows and bytes off the shards, and those of keys and small sides that were sent to them."""
 
     rows: int
     bytes: int
@@ -106,46 +105,30 @@ def _named(options: Mapping[str, Any]) -> str:
 
 def _run(
     opened: shardwise.Cluster, case: Case, whole: duckdb.DuckDBPyConnection, **options: Any
-) -> tuple[Moved, float | None]:
-    """What one run moved; its answer is compared. And what was estimated, if that was."""
-    with _requests() as sent, opened.connect(**options) as connection, connection.cursor() as cursor:
+) -> tuple[Moved, float]:
+    """What one run moved; its answer is compared. And the rows that were expected to be moved."""
+    with opened.connect(**options) as connection, connection.cursor() as cursor:
         ours = answer_of(cursor.execute(case.sql))
         stats = cursor.stats
         assert stats is not None
+        explained = cursor.execute(f"EXPLAIN (FORMAT json) {case.sql}").fetchall()
     problem = difference(
         ours, answer_of(whole.execute(case.sql)), ordered=case.ordered, order_keys=case.order_keys
     )
     assert problem is None, f"{case.title}, {options}: {problem}"
-    rows, size = zip(*map(_size, sent), strict=True) if sent else ((), ())
-    estimated = getattr(stats, "rows_estimated", None)
-    return Moved(stats.rows_moved, stats.bytes_moved, sum(rows), sum(size)), estimated
+    moved = Moved(stats.rows_moved, stats.bytes_moved, stats.rows_sent, stats.bytes_sent)
+    return moved, sum(_expected(json.loads("\n".join(line for (line,) in explained))))
 
 
-@contextmanager
-def _requests() -> Iterator[list[Request]]:
-    """The requests that are sent meanwhile."""
-    sent: list[Request] = []
-    make = Run._request
-
-    def kept(self: Run, *arguments: Any) -> Request:
-        request = make(self, *arguments)
-        sent.append(request)
-        return request
-
-    Run._request = kept  # type: ignore[method-assign]
-    try:
-        yield sent
-    finally:
-        Run._request = make  # type: ignore[method-assign]
-
-
-def _size(request: Request) -> tuple[int, int]:
-    """Rows of the longest list among its parameters, and bytes: the text's, 8 a number, others' as texts."""
-    lists = [value for value in request.params.values() if isinstance(value, list | tuple)]
-    values = [v for each in lists for v in each]
-    values += [v for v in request.params.values() if not isinstance(v, list | tuple)]
-    size = sum(8 if isinstance(v, int | float) or v is None else len(str(v)) for v in values)
-    return max(map(len, lists), default=0), size + len(request.sql.encode())
+def _expected(plan: Any) -> Iterator[float]:
+    """The rows that each fragment is expected to move, before anything ran, those of what runs first too."""
+    if isinstance(plan, dict):
+        foreseen = plan.get("expected")
+        yield float(foreseen["rows"]) if foreseen else 0.0
+        plan = list(plan.values())
+    if isinstance(plan, list):
+        for part in plan:
+            yield from _expected(part)
 
 
 # Everything gathered
@@ -193,10 +176,10 @@ HEAD = """\
 ## Joins across shards: rows moved by TPC-H at scale {scale}
 
 Gathered: each table's needed columns and filtered rows, as if nothing could be done on the shards. Moved: by
-the plan that is chosen after ANALYZE, and without. Sent: rows of keys or of small sides, in lists, over all
-shards, and the bytes of all requests. Best: the fewest rows that any of {tried} strategies moved: each pass
-off in turn, key lists, broadcasts and groups below joins forced, with statistics and without. Every run's
-answer was compared with that of one DuckDB.
+the plan that is chosen after ANALYZE, and without. Sent: keys and rows of small sides, once for each shard
+that they went to. Estimated: what EXPLAIN expects of all fragments before anything has run. Best: the fewest
+rows that any of {tried} strategies moved: each pass off in turn, key lists, broadcasts and groups below joins
+forced, with statistics and without. Every run's answer was compared with that of one DuckDB.
 
 - {moved:,} of {gathered:,} rows were moved: {share:.1%} (aim: ≤ 10 %); without statistics {bare:,}:
   {bare_share:.1%}.
@@ -234,8 +217,7 @@ def _traffic(moved: dict[str, Any]) -> int:
 
 def _row(each: dict[str, Any]) -> list[str]:
     chosen, bare, best = each["chosen"], each["without_statistics"], each["best"]
-    estimated = each["estimated_rows"]
-    error = "" if estimated is None else f"{estimated / max(chosen['rows'], 1):.2f}"
+    error = f"{each['estimated_rows'] / max(chosen['rows'], 1):.2f}"
     return [
         each["query"],
         f"{each['gathered_rows']:,}",
