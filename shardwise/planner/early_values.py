@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Final, Protocol
@@ -42,6 +43,12 @@ class EarlyValues(Protocol):
     def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
         """Whether a column's value is in a parameter that is bound to a list; no NULL is."""
 
+    def are_among(
+        self, columns: Sequence[exp.Expr], keys: Sequence[exp.Expr], type_texts: Sequence[str]
+    ) -> exp.Expr | None:
+        """The same of several columns together: each of `keys` has one's values, side by side. None: it
+        cannot be said."""
+
 
 class DuckDBValues:
     """A month is no thirty days, nanoseconds are cut, and an infinite date is 9999-12-31."""
@@ -73,6 +80,14 @@ class DuckDBValues:
     def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
         unnested = exp.Anonymous(this="unnest", expressions=[self.listed(keys, type_text)])
         return exp.In(this=column, query=exp.Subquery(this=exp.Select(expressions=[unnested])))
+
+    def are_among(
+        self, columns: Sequence[exp.Expr], keys: Sequence[exp.Expr], type_texts: Sequence[str]
+    ) -> exp.Expr | None:
+        lists = map(self.listed, keys, type_texts)
+        unnested = [exp.Anonymous(this="unnest", expressions=[values]) for values in lists]
+        rows = exp.Subquery(this=exp.Select(expressions=unnested))
+        return exp.In(this=exp.Tuple(expressions=list(columns)), query=rows)
 
 
 _KEPT: Final = re.compile(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[", re.IGNORECASE)
@@ -113,6 +128,11 @@ class ServerValues:
     def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
         members = exp.Paren(this=self.listed(keys, type_text))
         return exp.EQ(this=column, expression=exp.Any(this=members))
+
+    def are_among(
+        self, columns: Sequence[exp.Expr], keys: Sequence[exp.Expr], type_texts: Sequence[str]
+    ) -> exp.Expr | None:
+        return None
 
 
 class MySQLValues(ServerValues):

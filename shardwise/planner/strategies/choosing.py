@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlglot import exp
-
 from shardwise.plan.choices import Alternative, Choice
 from shardwise.plan.nodes import ColumnId, Filter, JoinKind, Local, Node, Output, Rows, Scan, Values
 from shardwise.plan.run import Bound
@@ -29,6 +27,7 @@ from shardwise.planner.strategies.keys import (
     condition_of,
     is_repeatable,
     name_of_keys,
+    together,
     waits,
 )
 from shardwise.planner.strategies.programs import (
@@ -209,9 +208,9 @@ class Choosing:
                     if few in pending:
                         pending.add(many)
                         continue
-                    condition = self._condition(parts, few, many, by)
-                    if condition is not None:
-                        narrowed = Filter(input=parts[many], conjuncts=(condition,))
+                    conditions = self._conditions(parts, few, many, by)
+                    if conditions:
+                        narrowed = Filter(input=parts[many], conjuncts=conditions)
                         parts[many] = push_filters(narrowed, self.ctx)
                         if waits(parts[many], self.ctx):
                             pending.add(many)
@@ -228,8 +227,19 @@ class Choosing:
             return part
         return ahead(part, self.kept(part), self.ctx)
 
-    def _condition(self, parts: list[Node], few: int, many: int, by: int) -> exp.Expr | None:
-        return condition_of(parts[few], self.columns[few][by], self.columns[many][by], self.ctx)
+    def _conditions(self, parts: list[Node], few: int, many: int, by: int) -> Conjuncts:
+        """Keys of one column, which go each to its own shard; of rows that came, of all columns together as
+        well."""
+        giver = parts[few]
+        found = condition_of(giver, self.columns[few][by], self.columns[many][by], self.ctx)
+        where = self.analysis.of(self.parts[many])
+        shared = self.columns[few].keys() & self.columns[many].keys()
+        classes = [c for c in sorted(shared) if self.narrows(few, many, c)]
+        is_native = isinstance(where, Split) and not self.analysis.are_foreign(where.shards)
+        both = None
+        if isinstance(giver, Rows) and len(classes) > 1 and is_native:
+            both = together(giver, [(self.columns[few][c], self.columns[many][c]) for c in classes], self.ctx)
+        return tuple(c for c in (found, both) if c is not None)
 
 
 def _is_here(side: Node) -> bool:

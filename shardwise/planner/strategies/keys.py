@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from shardwise.catalog.types import Family, type_family
@@ -125,6 +127,26 @@ def among(theirs: ColumnId, name: str, bound: Bound, position: int, ctx: PlanCon
 def at_most(plan: Node, rows: int) -> Limit:
     """No shard gives more than are of use, and one more that tells that there are too many."""
     return Limit(input=plan, count=exp.Literal.number(rows + 1))
+
+
+def together(few: Rows, pairs: Sequence[tuple[ColumnId, ColumnId]], ctx: PlanContext) -> exp.Expr | None:
+    """Several columns among those of one row that came: `(a, b) IN` the pairs. None where it cannot be said,
+    or the rows are not known yet."""
+    came = ctx.firsts.bound.get(few.name)
+    if came is None or came.rows is None:
+        return None
+    by_id = {o.id: position for position, o in enumerate(few.columns)}
+    positions = [by_id[mine] for mine, _ in pairs]
+    rows = dict.fromkeys(tuple(row[p] for p in positions) for row in came.rows)
+    keys = [row for row in rows if None not in row]
+    if not keys:
+        return exp.false()
+    lists = [
+        ctx.parameters.bind_list(f"{few.name}_of_{n}", [key[n] for key in keys], f"{few.name} together")
+        for n in range(len(pairs))
+    ]
+    types = [came.types[p] for p in positions]
+    return ctx.early.are_among([column(theirs) for _, theirs in pairs], lists, types)
 
 
 def _same_keys(plan: Node, ctx: PlanContext) -> Early | None:

@@ -163,3 +163,18 @@ def test_no_row_has_no_range() -> None:
     assert plan.then is not None
     plan = plan.then({"range_2": Bound(("BIGINT", "BIGINT"), [(None, None)])})
     assert of_items(plan).sql.endswith("WHERE FALSE")
+
+
+def test_columns_that_are_joined_together_are_asked_for_together() -> None:
+    catalog = parse("""
+    CREATE SOURCE s{n} FOR n IN 0-1 URL 'duckdb:///s{n}.duckdb';
+    CREATE SHARDING m USING MOD 2 ON s{slot};
+    CREATE TABLE a (id BIGINT PRIMARY KEY, p BIGINT, q BIGINT, x BIGINT) SHARD BY m (id);
+    CREATE TABLE b (id BIGINT PRIMARY KEY, p BIGINT, q BIGINT, y BIGINT) SHARD BY m (id);
+    """)
+    sql = "SELECT b.y FROM a JOIN b ON a.p = b.p AND a.q = b.q WHERE a.x = 3"
+    plan = Planner(catalog).prepare(sql).plan(options=KEYS)
+    plan = known([(1, 2), (1, 2), (3, None), (3, 4)], plan, ("BIGINT", "BIGINT"))
+    fragment = next(f for f in plan.fragments if "b AS b" in f.sql or "FROM b" in f.sql)
+    assert "(b.p, b.q) IN (SELECT UNNEST(" in fragment.sql
+    assert (fragment.params["rows_1_of_0"], fragment.params["rows_1_of_1"]) == ([1, 3], [2, 4])
