@@ -130,7 +130,8 @@ class Reader:
 
     def sent(self) -> tuple[int, int]:
         """Rows, and bytes, of what ran first that were sent to shards."""
-        return self._run.rows_sent, self._run.bytes_sent
+        with self._lock:
+            return self._run.rows_sent, self._run.bytes_sent
 
     def measured(self) -> dict[str, dict[str, ShardStats]]:
         """What was moved so far, by fragment and shard."""

@@ -82,7 +82,12 @@ Place = list[_Value]
 
 
 def _place(batch: pa.RecordBatch, row: int, order: Sequence[OrderKey]) -> Place:
-    return [_Value(batch.column(key.column)[row].as_py(), key) for key in order]
+    return [_Value(_comparable(batch.column(key.column)[row]), key) for key in order]
+
+
+def _comparable(cell: pa.Scalar) -> Any:
+    """A cell's value; of days and moments Arrow's number: Python has no infinite ones, nor any after 9999."""
+    return cell.value if pa.types.is_date(cell.type) or pa.types.is_timestamp(cell.type) else cell.as_py()
 
 
 def _count_until(batch: pa.RecordBatch, until: Place, order: Sequence[OrderKey]) -> int:

@@ -75,7 +75,8 @@ def _is_comparable(key: SortKey, gather: Gather, ctx: PlanContext) -> bool:
 
 
 def _is_large(limit: Limit, ctx: PlanContext) -> bool:
-    return "merge_sorted" in ctx.forced or (limit.count is not None and int(limit.count.name) >= LARGE)
+    count = ctx.estimates.count(limit.count)
+    return "merge_sorted" in ctx.forced or (count is not None and count >= LARGE)
 
 
 def _is_worth(sort: Sort, gather: Gather, ctx: PlanContext) -> bool:

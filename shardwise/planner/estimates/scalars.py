@@ -6,6 +6,7 @@ None.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -63,7 +64,7 @@ def scalar_of_value(value: object, family: Family) -> float | None:
     if isinstance(value, str):
         return scalar_of_text(value, family)
     if isinstance(value, bool | int | float | Decimal) and family in _NUMBERS:
-        return _number(str(float(value)))
+        return _number(value)
     if isinstance(value, datetime):
         return _seconds(value)
     return _moment(value.isoformat()) if isinstance(value, date) else None
@@ -100,12 +101,13 @@ def _term(expr: exp.Expr, family: Family, peek: Peek) -> float | None:
     return amount * _SECONDS[unit] if amount is not None and unit in _SECONDS else None
 
 
-def _number(text: str) -> float | None:
+def _number(value: str | float | Decimal) -> float | None:
+    """None also of what is no finite number, or too large for the line."""
     try:
-        found = float(text)
-    except ValueError:
+        found = float(value)
+    except (ValueError, OverflowError):
         return None
-    return found if abs(found) < float("inf") else None  # NaN is not either
+    return found if math.isfinite(found) else None
 
 
 def _moment(text: str) -> float | None:

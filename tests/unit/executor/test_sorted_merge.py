@@ -77,6 +77,19 @@ def test_the_order_is_that_of_one_sort(seed: int) -> None:
         assert sorted(map(repr, found)) == sorted(map(repr, wanted))
 
 
+@pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP"])
+@pytest.mark.parametrize("key", [OrderKey(0, False, False), OrderKey(0, True, True)])
+def test_days_that_python_has_none_of_are_in_order(type_: str, key: OrderKey) -> None:
+    con = duckdb.connect()
+    con.execute(f"CREATE TABLE t (i {type_}, shard INT)")
+    days = ["infinity", "-infinity", "12000-01-01", "0044-03-15 (BC)", "2024-02-29", None]
+    con.executemany("INSERT INTO t VALUES (?, ?)", [(day, n % 2) for n, day in enumerate(days)])
+    batches = parts(con, 2, _written(key), 1)
+    found = merged([taking(iter(each), [0, 0], n) for n, each in enumerate(batches)], [key])
+    rows = con.from_arrow(pa.Table.from_batches(found)).project("i::VARCHAR").fetchall()
+    assert rows == con.execute(f"SELECT i::VARCHAR FROM t ORDER BY {_written(key)}").fetchall()
+
+
 def _written(key: OrderKey) -> str:
     direction = "DESC" if key.descending else "ASC"
     return f"{NAMES[key.column]} {direction} NULLS {'FIRST' if key.nulls_first else 'LAST'}"

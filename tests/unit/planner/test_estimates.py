@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from shardwise.catalog import Catalog, language
 from shardwise.catalog.statistics import ColumnStatistics, TableStatistics
+from shardwise.catalog.types import Family
 from shardwise.plan.nodes import ColumnId, Node
 from shardwise.plan.tree import walk
 from shardwise.planner import Context
@@ -13,6 +16,7 @@ from shardwise.planner.bind import Binder
 from shardwise.planner.bind.names import Names
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.estimates import Estimates
+from shardwise.planner.estimates.scalars import scalar_of_value
 from shardwise.planner.parameters import Parameters, names_written
 from shardwise.planner.parse import parse
 from shardwise.planner.pass_context import PlanContext
@@ -98,6 +102,13 @@ def test_a_predicates_rows_are_as_the_statistics_say(condition: str, expected: f
 def test_parameters_values_are_looked_at() -> None:
     assert rows("SELECT * FROM orders WHERE state = ?", ("paid",)) == pytest.approx(700_000)
     assert rows("SELECT * FROM orders WHERE id < ?", (250_000,)) == pytest.approx(250_000, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "value", [10**400, Decimal("NaN"), Decimal("sNaN"), float("inf")], ids=["huge", "NaN", "sNaN", "inf"]
+)
+def test_a_number_that_has_no_place_on_the_line_is_none(value: object) -> None:
+    assert scalar_of_value(value, Family.INT) is None
 
 
 def test_a_join_on_a_key_gives_the_other_sides_rows() -> None:
