@@ -109,7 +109,10 @@ class Result:
             self._merging.begin()
             self._guard.check()
         except BaseException as error:
-            raise self._failed(error) from error
+            ours = self._failed(error)
+            if ours is error:
+                raise
+            raise ours from error
         self._merge_seconds += time.perf_counter() - started
 
     def fetchmany(self, count: int) -> list[tuple[Any, ...]]:
@@ -127,7 +130,10 @@ class Result:
             rows = self._merging.fetchmany(count)
             self._guard.check()
         except BaseException as error:
-            raise self._failed(error) from error
+            ours = self._failed(error)
+            if ours is error:
+                raise
+            raise ours from error
         self._merge_seconds += time.perf_counter() - started
         self._rows_out += len(rows)
         if len(rows) < count:
@@ -169,7 +175,10 @@ class Result:
                 direct.close()
             reader = self._merging.reader(batch_rows)
         except BaseException as error:
-            raise self._failed(error) from error
+            ours = self._failed(error)
+            if ours is error:
+                raise
+            raise ours from error
         self._merge_seconds += time.perf_counter() - started
         names = [name for name, _ in self.columns]
         schema = pa.schema([f.with_name(n) for f, n in zip(reader.schema, names, strict=True)])
@@ -193,7 +202,10 @@ class Result:
             count = self._merging.store(table, names, with_rows=with_rows)
             self._guard.check()
         except BaseException as error:
-            raise self._failed(error) from error
+            ours = self._failed(error)
+            if ours is error:
+                raise
+            raise ours from error
         self._merge_seconds += time.perf_counter() - started
         self._rows_out = count
         self._end()
@@ -209,7 +221,10 @@ class Result:
                 self._guard.check()
             except BaseException as error:
                 del reader
-                raise self._failed(error) from error
+                ours = self._failed(error)
+                if ours is error:
+                    raise
+                raise ours from error
             self._merge_seconds += time.perf_counter() - started
             if batch is None:
                 del reader

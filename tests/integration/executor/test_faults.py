@@ -158,6 +158,7 @@ def test_a_missing_table(lab: Lab, plan: Any) -> None:
     lab.fill("DROP TABLE t", shards=["s1"])
     error = fails(lab, plan(lab), OperationalError, 'shard "s1".*table "t" does not exist')
     assert error.reason == Reason.SCHEMA_DRIFT
+    assert error.__cause__ is not error, "whoever follows the causes would never end"
 
 
 @pytest.mark.parametrize("plan", [everywhere, on_one])
