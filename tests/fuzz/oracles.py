@@ -22,7 +22,15 @@ from tests.oracle.compare import Answer, answer_of, difference
 
 DEADLINE_S = 20.0
 ROWS_MAX = 3000
-FORCED = ("keys", "broadcast", "group_before_joins")
+FORCED = (
+    ("keys",),
+    ("keys", "range"),
+    ("broadcast",),
+    ("group_before_joins",),
+    ("push_distinct",),
+    ("seek_pages",),
+    ("merge_sorted",),
+)
 """What `Options.force` knows."""
 
 
@@ -61,7 +69,9 @@ class NotAnswered(Exception):
     """Refused with a reason: no failure outside of DuckDB's dialect."""
 
 
-def variants(random: Random, number: int, claims: Sequence[int], has_indexes: bool) -> list[Variant]:
+def variants(
+    random: Random, number: int, claims: Sequence[int], has_indexes: bool, is_ordered: bool = False
+) -> list[Variant]:
     """As ever, and in some other ways; `claims` are the seeds of statistics."""
     pick, claimed = random.choice, random.choice(claims)
     ways = [
@@ -74,11 +84,11 @@ def variants(random: Random, number: int, claims: Sequence[int], has_indexes: bo
         lambda: Variant(statistics=claimed),
         lambda: Variant(statistics=claimed, without=(pick(OPTIONAL),)),
         lambda: Variant(statistics=claimed, parameters=True),
-        lambda: Variant(force=(pick(FORCED),)),
-        lambda: Variant(force=(pick(FORCED),)),
-        lambda: Variant(force=(pick(FORCED),), without=(pick(OPTIONAL),)),
-        lambda: Variant(force=(pick(FORCED),), statistics=claimed),
-        lambda: Variant(force=FORCED),
+        lambda: Variant(force=pick(FORCED)),
+        lambda: Variant(force=pick(FORCED)),
+        lambda: Variant(force=pick(FORCED), without=(pick(OPTIONAL),)),
+        lambda: Variant(force=pick(FORCED), statistics=claimed),
+        lambda: Variant(force=tuple(sorted({name for names in FORCED for name in names}))),
     ]
     if has_indexes:
         ways = [
@@ -86,8 +96,10 @@ def variants(random: Random, number: int, claims: Sequence[int], has_indexes: bo
             lambda: Variant(indexes=True, statistics=claimed),
             lambda: Variant(indexes=True, parameters=True),
             lambda: Variant(indexes=True, without=(pick(OPTIONAL),)),
-            lambda: Variant(indexes=True, force=(pick(FORCED),)),
+            lambda: Variant(indexes=True, force=pick(FORCED)),
         ]
+    if is_ordered:
+        ways += [lambda: Variant(force=pick(FORCED[-2:])), lambda: Variant(force=FORCED[-1] + FORCED[-2])] * 4
     return [Variant(), *(pick(ways)() for _ in range(number))]
 
 
