@@ -34,6 +34,7 @@ def is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shardwise.planner.planner, "PASSES", (forget_unmatched, *PASSES))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("is_broken")
 def test_a_broken_pass_is_found_and_reduced() -> None:
     fuzzer = Fuzzer(reduce_s=20, failures_max=1)
