@@ -150,3 +150,22 @@ def test_a_column_is_called_as_the_planner_calls_what_an_inner_query_reads(shard
         "SELECT q.k FROM t2 q WHERE q.b IN (SELECT t3.f2 FROM t3 WHERE t3.agg < q.k)",
     ):
         agree(world, sql)
+
+
+@pytest.mark.slow
+def test_a_window_over_a_table_that_a_subquery_is_asked_of() -> None:
+    """rows: 0 rows, expected 1: MariaDB loses them where the table became a derived one, which it merges."""
+    shardings = (Sharding("h0", "MOD 2"),)
+    rows = ((1, 2), (2, 2), (3, None))
+    tables = (
+        Table("t0", "c INT, b INT", "ON s1", rows=rows),
+        Table("t1", "c INT, b INT", "SHARD BY h0 (c)", rows=rows),
+    )
+    world = World(2, shardings, tables, dialect="mysql", products=("mysql",))
+    for name in ("t0", "t1"):
+        for where in (f"c <= ANY (SELECT b FROM {name})", f"c IN (SELECT x.c FROM {name} x)", "c <= 2"):
+            for over in ("PARTITION BY q.b", "PARTITION BY 1", ""):
+                agree(world, f"SELECT max(c) OVER ({over}) AS m FROM {name} q WHERE {where}")
+                agree(
+                    world, f"SELECT max(c) OVER ({over}) AS m FROM {name} q JOIN t0 r USING (c) WHERE {where}"
+                )

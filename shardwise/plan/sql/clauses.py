@@ -25,7 +25,7 @@ from shardwise.plan.nodes import (
     SortKey,
     Window,
 )
-from shardwise.plan.sql.block import CALL, Block, Kind, Order, Ref, Scope
+from shardwise.plan.sql.block import ALL_ROWS, CALL, Block, Kind, Order, Ref, Scope
 from shardwise.plan.sql.expressions import has_lambda, has_subquery, is_constant, is_ordinal_like, is_volatile
 from shardwise.plan.tree import column, column_id, columns_in, free_columns
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from shardwise.plan.sql.render import Renderer
 
 MANY = 1_000_000
-_ALL = (1 << 63) - 1
 
 
 def _reads_simply(
@@ -187,7 +186,7 @@ def _fence(render: Renderer, node: Fence, block: Block, outer: Scope) -> Block:
     """A derived table with a LIMIT that limits nothing: past neither do engines move what can fail."""
     if block.is_limited or block.is_closed:
         block = render.wrap(block)
-    block.is_limited, block.count = True, exp.Literal.number(_ALL)
+    block.is_limited, block.count = True, exp.Literal.number(ALL_ROWS)
     return render.wrap(block)
 
 

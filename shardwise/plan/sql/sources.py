@@ -24,7 +24,7 @@ from shardwise.plan.nodes import (
     TableFunction,
     Values,
 )
-from shardwise.plan.sql.block import Block, Col, Kind, Scope, written
+from shardwise.plan.sql.block import ALL_ROWS, Block, Col, Kind, Scope, written
 from shardwise.plan.sql.names import NO_COLUMNS, identifier, stream_names, unique
 
 if TYPE_CHECKING:
@@ -233,11 +233,14 @@ def _set_operation(render: Renderer, node: SetOp, outer: Scope) -> Block:
 def _raw(render: Renderer, node: Raw, outer: Scope) -> Block:
     """The statement as the user wrote it, its tables replaced, each under the name that it had there."""
     sql = node.sql.copy()
+    is_fenced = not render.reader.merges_below_windows and sql.find(exp.Window) is not None
     for table in list(sql.find_all(exp.Table)):
         position = table.meta.get(RAW)
         if position is None:  # a WITH item, perhaps of a table's name
             continue
         item = _raw_item(render, node.tables[position], outer)
+        if is_fenced and isinstance(item, exp.Subquery) and item.this.args.get("limit") is None:
+            item.this.set("limit", exp.Limit(expression=exp.Literal.number(ALL_ROWS)))
         alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
         for key in ("joins", "pivots", "sample", "laterals"):
             if table.args.get(key):
