@@ -17,7 +17,7 @@ from shardwise.plan.sql.names import NO_COLUMNS, identifier, unique
 from shardwise.plan.tree import free_columns
 
 ALL_ROWS = (1 << 63) - 1
-"""A LIMIT that limits nothing: engines move nothing past it, nor make the query a part of the one around it."""
+"""A LIMIT that limits nothing: engines move nothing past it, nor merge the query into the one around it."""
 
 
 class Col(NamedTuple):

@@ -13,7 +13,7 @@ class Reader:
     `cuts_quotients`: a derived table that is grouped stays one if its quotients are computed on, for the
     engine computes on what it has stored, which has fewer digits. `sees_outer_rows`: a derived table in a
     subquery may read the outer row. `has_semi_join`: else one is EXISTS in WHERE.
-    `merges_below_windows`: a derived table may stand below a window; MariaDB 10.11, which merges it, loses the
+    `merges_below_windows`: a derived table may stand below a window; MariaDB 10.11 merges it and loses the
     rows of SELECT max(c) OVER () FROM (SELECT c FROM t) q WHERE c IN (SELECT …).
     """
 

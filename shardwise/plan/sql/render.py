@@ -39,7 +39,7 @@ from shardwise.plan.sql.expressions import every, parenthesise, put
 from shardwise.plan.sql.joins import add_join, lateral_item
 from shardwise.plan.sql.names import Names, identifier, output_names, unique
 from shardwise.plan.sql.reader import ANY, Reader
-from shardwise.plan.tree import free_columns, plan_of, subplans, walk
+from shardwise.plan.tree import free_columns, plan_of, subplans
 
 Leaf = Callable[[Node], exp.Expr | None]
 """A Scan, Gather or Local as an item of FROM, without alias; None: as the default has it."""
@@ -325,13 +325,22 @@ class _Inside:
 
 
 def _reading_outside(root: Node) -> Iterator[_Inside]:
-    for node in walk(root):
+    for node in _nodes(root):
         for part in (*subplans(node), *([node.right] if isinstance(node, Join) and node.lateral else [])):
             if free_columns(part):
-                below = tuple(walk(part))
+                below = tuple(_nodes(part))
                 rels = {n.fragment for n in below if isinstance(n, Gather)}
                 rels.update(output.id.rel for n in below for output in n.outputs)
                 columns = {output.id.name.casefold() for n in below for output in n.outputs}
                 for scan in (n for n in below if isinstance(n, Scan)):
                     columns.update(column.name.casefold() for column in scan.table.columns or ())
                 yield _Inside(rels, columns)
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    """All nodes, those of subqueries too, in no order; a chain may be long."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += (*node.inputs, *subplans(node))
