@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from shardwise.plan.wrap import count_text
 from shardwise.session import Cluster
 from shardwise.session import open as open_cluster
 from shardwise.session.analyzing import Analyzed
+from shardwise.session.clock import now
 
 app = typer.Typer(
     help="Read a catalog off its sources, check it against them, or print it.",
@@ -89,12 +89,11 @@ def import_(
 
 def read_off(cluster: Cluster, tables: list[str], errors: Console) -> tuple[Imported, Catalog]:
     """What the sources say, and the catalog with it; what is known of tables not asked for stays."""
-    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     with errors.status("reading") as status:
         imported = import_tables(
             cluster.listed(),
             cluster.open_source,
-            read_at=now,
+            read_at=now(),
             only=tables,
             on_table=lambda t: status.update(f"reading {t}"),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -159,7 +160,7 @@ class PagedRows:
             for batch in reader:
                 if batch.num_rows:
                     last = batch.num_rows - 1
-                    self._last = tuple(column[last].as_py() for column in batch.columns[count:])
+                    self._last = tuple(_value(column[last]) for column in batch.columns[count:])
                 yield pa.RecordBatch.from_arrays(batch.columns[:count], schema=schema)
 
         self._reader = pa.RecordBatchReader.from_batches(schema, batches())
@@ -170,6 +171,16 @@ class PagedRows:
 
     def cancel(self) -> None:
         self._result.cancel()
+
+
+def _value(cell: pa.Scalar) -> Any:
+    """A cell's value. Days and moments that Python has none of are its extreme ones, as DuckDB has it of
+    infinite ones: no page goes on from them."""
+    try:
+        return cell.as_py()
+    except OverflowError:
+        kind = date if pa.types.is_date(cell.type) else datetime
+        return kind.max if cell.value > 0 else kind.min
 
 
 class PeekedRows:

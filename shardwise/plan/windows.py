@@ -75,7 +75,7 @@ def narrowed(
     `is_total` if no two rows of a shard have the same key."""
     sizes = _sizes(asked, samples)
     least = _least_before(len(windows), samples)
-    most = _most_before(windows, samples, sizes)
+    most = _most_before(samples, sizes)
     known = max((i for i, s in enumerate(samples) if s.rank < windows[s.shard].low), default=-1)
     before = max(known, max((i for i, n in enumerate(most) if n < offset), default=-1))
     after = min((i for i, n in enumerate(least) if n >= offset and i > before), default=len(samples))
@@ -121,7 +121,7 @@ def _least_before(shards: int, samples: Sequence[Sample]) -> list[int]:
     return found
 
 
-def _most_before(windows: Sequence[Window], samples: Sequence[Sample], sizes: Sequence[int]) -> list[int]:
+def _most_before(samples: Sequence[Sample], sizes: Sequence[int]) -> list[int]:
     """… and at most."""
     bounds = list(sizes)
     total, found = sum(bounds), []

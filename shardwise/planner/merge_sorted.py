@@ -42,7 +42,7 @@ def merge_sorted(plan: Node, ctx: PlanContext) -> Node:
     gather = sort.input
     if not isinstance(gather, Gather) or not 1 < len(gather.shards) <= SHARDS_MAX or gather.order:
         return plan
-    if not all(_is_comparable(key, gather, ctx) for key in sort.keys):
+    if not all(_is_comparable(key, gather) for key in sort.keys):
         return plan
     inner = gather.input
     if isinstance(inner, Limit):
@@ -63,7 +63,7 @@ def _sort(node: Node) -> Sort | None:
     return node if isinstance(node, Sort) else None
 
 
-def _is_comparable(key: SortKey, gather: Gather, ctx: PlanContext) -> bool:
+def _is_comparable(key: SortKey, gather: Gather) -> bool:
     id = column_id(key.expr)
     output = next((o for o in gather.outputs if o.id == id), None)
     return (

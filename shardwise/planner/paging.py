@@ -160,7 +160,7 @@ class Paging:
 
     def _samples_plan(self, trees: Sequence[Node]) -> Plan:
         gather = self._gather(trees)
-        order = self._order(gather)
+        order = self._order()
         told = ("shard", "rank") if self.page.is_total else ("shard", "rank", "before")
         items = [Item(name, column(ColumnId(_OUT, name))) for name in (*told, *self._key_names)]
         if not self.page.is_total:  # those of a shard that are equal, in its own order
@@ -174,7 +174,7 @@ class Paging:
         gather = self._gather([self._fetched(i, window, values) for i, window in enumerate(windows)])
         expected = page.offset - sum(window.first for window in windows)
         told = [Item(name, column(ColumnId(_OUT, name))) for name in ("shard", "before")]
-        proof_root = Project(input=Sort(input=gather, keys=self._order(gather)), rel=_TOLD, items=tuple(told))
+        proof_root = Project(input=Sort(input=gather, keys=self._order()), rel=_TOLD, items=tuple(told))
         merge = self._rendered(proof_root, ("shard", "before")).merge
         plan = self._answer(gather, expected)
         asked = [self._count(window) for window in windows]
@@ -205,7 +205,7 @@ class Paging:
 
     # -- above the Gather ---------------------------------------------------------------------
 
-    def _order(self, gather: Gather) -> tuple[SortKey, ...]:
+    def _order(self) -> tuple[SortKey, ...]:
         """The common order, over what a fragment gives: the keys, then the shard."""
         keys = [
             k._replace(expr=column(ColumnId(_OUT, name)))
@@ -225,7 +225,7 @@ class Paging:
             for item in self.items
             if (id := column_id(item.expr)) is not None and item.name.startswith("c")
         }
-        ordered = Sort(input=gather, keys=self._order(gather))
+        ordered = Sort(input=gather, keys=self._order())
         count = exp.Literal.number(self.page.count)
 
         def change(node: Node) -> Node:

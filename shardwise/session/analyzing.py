@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -21,6 +20,7 @@ from shardwise.executor.pools import Limits, SourcePool
 from shardwise.inspection.analyzing import Part, Source, collect
 from shardwise.options import Options
 from shardwise.planner.dialects import refuse_other_sources
+from shardwise.session.clock import now
 from shardwise.session.opened import OpenedSource
 
 _KEEP_EACH_S = 3.0
@@ -100,7 +100,7 @@ class Analyzing:
             self._catalog_of(table),
             table,
             asked.each,
-            read_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            read_at=now(),
             from_sources=wanted.from_sources,
             with_values=wanted.values,
         )

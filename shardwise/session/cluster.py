@@ -120,6 +120,7 @@ class Cluster:
         self.declared = self.given = catalog
         self.file = file
         self.index_work: dict[str, Work] = {}
+        """Of the one statement that works on indexes, under "": nothing else is ever in it."""
         self._directory = directory
         self.options = _options(catalog, options)
         self._lock = threading.RLock()

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import shardwise
@@ -110,6 +111,24 @@ def test_what_is_no_page(cluster: Cluster, sql: str, why: str) -> None:
         cur.execute("SELECT id FROM t ORDER BY id LIMIT 3")
         with pytest.raises(shardwise.ProgrammingError, match="no page to go on from"):
             cur.next_page()
+
+
+@pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP"])
+def test_no_page_goes_on_from_a_day_that_python_has_none_of(type_: str, tmp_path: Path) -> None:
+    for shard in range(2):
+        with duckdb.connect(str(tmp_path / f"s{shard}.duckdb")) as file:
+            file.execute(f"CREATE TABLE t (id INTEGER PRIMARY KEY, day {type_})")
+            file.execute(f"INSERT INTO t VALUES ({shard}, '2024-02-29'), ({shard + 2}, 'infinity')")
+    (tmp_path / "cluster.sql").write_text(
+        "CREATE SOURCE s{n} FOR n IN 0-1 URL 'duckdb:///s{n}.duckdb';"
+        "CREATE SHARDING by_id USING MOD 2 ON s{slot}; ATTACH TABLE t SHARD BY by_id (id);"
+    )
+    with shardwise.connect(tmp_path / "cluster.sql") as con, con.cursor() as cur:
+        for rows in ("fetchall", "to_arrow_table"):
+            cur.execute("SELECT id FROM t ORDER BY day, id LIMIT 3", pages=True)
+            assert len(getattr(cur, rows)()) == 3
+            with pytest.raises(shardwise.NotSupportedError, match="not the same"):
+                cur.next_page()
 
 
 # -- the others ------------------------------------------------------------------------------------

@@ -35,9 +35,13 @@ class PostgresWriter:
         with self._translated():
             self._session = Session(Settings.of(location))
         self._con: psycopg.Connection[Any] = self._session.con
-        with self._translated():
-            self._con.execute("SET default_transaction_read_only = off")
-            self._con.execute("SET TimeZone = 'UTC'")
+        try:
+            with self._translated():
+                self._con.execute("SET default_transaction_read_only = off")
+                self._con.execute("SET TimeZone = 'UTC'")
+        except BaseException:
+            self.close()
+            raise
 
     def change(self, form: Form, gone: Rows | None, new: Rows | None) -> None:
         table = _quoted(form.table)

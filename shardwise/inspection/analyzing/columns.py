@@ -49,7 +49,7 @@ class AskedColumn:
 
 def asked_columns(catalog: Catalog, table: Table) -> tuple[AskedColumn, ...]:
     """The columns that partitions have; not those that are VIRTUAL."""
-    apart = apart_columns(catalog, table)
+    apart = apart_columns(table)
     return tuple(
         asked_column(column, catalog.dialect, is_apart=column.name.casefold() in apart)
         for column in table.columns or ()
@@ -76,7 +76,7 @@ def asked_column(column: Column, dialect: str, *, is_apart: bool = False) -> Ask
     )
 
 
-def apart_columns(catalog: Catalog, table: Table) -> frozenset[str]:
+def apart_columns(table: Table) -> frozenset[str]:
     """Columns, by folded name, of which equal values are always in one partition: distinct ones add up.
 
     That is the column of a shard key that is made of no other one.

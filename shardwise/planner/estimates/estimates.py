@@ -87,13 +87,13 @@ class Estimates:
                 return make(self, node)
         if len(node.inputs) == 1:
             return self._like(node.inputs[0])
-        return self._default(node, max((self.rows(n) for n in node.inputs), default=defaults.ROWS_WHOLE))
+        return self._default(max((self.rows(n) for n in node.inputs), default=defaults.ROWS_WHOLE))
 
     def _like(self, node: Node) -> Estimate:
         below = self.of(node)
         return Estimate(below.rows, below.column)
 
-    def _default(self, node: Node, rows: float) -> Estimate:
+    def _default(self, rows: float) -> Estimate:
         return Estimate(rows, lambda id: self._guess(id, rows, is_unique=False))
 
     def _guess(self, id: ColumnId, rows: float, *, is_unique: bool) -> ColumnEstimate:
@@ -217,7 +217,7 @@ class Estimates:
         tests = Selectivity(pairs, mine | theirs, self.parameters.peek, self._members, self.of)
         return damped(sorted(shares)) * tests.of_all(others)
 
-    def _computed(self, rel: str, items: Iterable[Any], source: Node) -> Callable[[ColumnId], ColumnEstimate]:
+    def _computed(self, items: Iterable[Any], source: Node) -> Callable[[ColumnId], ColumnEstimate]:
         below = self.of(source)
         by_name = {item.name: item.expr for item in items}
 
@@ -239,7 +239,7 @@ class Estimates:
 
     def _beside(self, node: Window) -> Estimate:
         below = self.of(node.input)
-        computed = self._computed(node.rel, node.items, node.input)
+        computed = self._computed(node.items, node.input)
         own = node.input.output_ids
         return Estimate(below.rows, lambda id: below.column(id) if id in own else computed(id))
 
@@ -251,7 +251,7 @@ class Estimates:
             factors = sorted((self._values(node.keys[p].expr, node.input) for p in positions), reverse=True)
             rows += min(below.rows, damped(factors)) if positions else 1.0
         keys = {key.name for key in node.keys}
-        computed = self._computed(node.rel, node.keys, node.input)
+        computed = self._computed(node.keys, node.input)
 
         def find(id: ColumnId) -> ColumnEstimate:
             return (
@@ -326,7 +326,7 @@ _MAKERS: Final[dict[type[Node], Callable[[Estimates, Any], Estimate]]] = {
     Scan: Estimates._scan,
     Filter: Estimates._filter,
     Join: Estimates._join,
-    Project: lambda of, node: Estimate(of.rows(node.input), of._computed(node.rel, node.items, node.input)),
+    Project: lambda of, node: Estimate(of.rows(node.input), of._computed(node.items, node.input)),
     Window: Estimates._beside,
     Aggregate: Estimates._aggregate,
     Distinct: Estimates._distinct,
@@ -334,11 +334,11 @@ _MAKERS: Final[dict[type[Node], Callable[[Estimates, Any], Estimate]]] = {
     SetOp: Estimates._set_operation,
     Cte: lambda of, node: of._like(node.body),
     Gather: lambda of, node: of._like(node.input),
-    Values: lambda of, node: of._default(node, float(len(node.rows))),
-    Rows: lambda of, node: of._default(node, of._came(node)),
-    OneRow: lambda of, node: of._default(node, 1.0),
-    Empty: lambda of, node: of._default(node, 0.0),
-    Local: lambda of, node: of._default(node, defaults.ROWS_WHOLE),
-    CteRef: lambda of, node: of._default(node, defaults.ROWS_WHOLE),
-    Raw: lambda of, node: of._default(node, max((of.rows(t) for t in node.tables), default=1.0)),
+    Values: lambda of, node: of._default(float(len(node.rows))),
+    Rows: lambda of, node: of._default(of._came(node)),
+    OneRow: lambda of, node: of._default(1.0),
+    Empty: lambda of, node: of._default(0.0),
+    Local: lambda of, node: of._default(defaults.ROWS_WHOLE),
+    CteRef: lambda of, node: of._default(defaults.ROWS_WHOLE),
+    Raw: lambda of, node: of._default(max((of.rows(t) for t in node.tables), default=1.0)),
 }

@@ -22,12 +22,13 @@ from shardwise.executor.guard import Guard
 from shardwise.executor.translate import translate
 from shardwise.executor.writing import check_writable
 from shardwise.options import Options
+from shardwise.session.clock import now
 from shardwise.session.indexes.applying import BATCH_ROWS, Target, Writing
 from shardwise.session.indexes.physical import Physical
 from shardwise.session.indexes.reading import Placing, batches_of, is_loose
 from shardwise.session.indexes.shapes import Shape, look_for_twice, shape_of, twice
 from shardwise.session.indexes.staging import Difference, Staging
-from shardwise.session.indexes.states import Watcher, Work, forget, now, set_state, working
+from shardwise.session.indexes.states import Watcher, Work, forget, set_state, working
 
 if TYPE_CHECKING:
     from shardwise.session.cluster import Cluster
@@ -90,11 +91,12 @@ def build(cluster: Cluster, index: Index, asked: Asked) -> Made:
     catalog = catalog if catalog.index(index.name) is not None else catalog.with_(index)
     shape = shape_of(catalog, index)
     _refuse_unsearchable(shape, catalog.dialect)
-    seal, state = fingerprint(catalog, index), catalog.state_of(index)
+    seal = fingerprint(catalog, index)
     with (
         working(cluster, index.name, asked.watcher) as work,
         _prepared(cluster, catalog, shape, asked) as job,
     ):
+        state = cluster.catalog.state_of(index)  # as whoever worked on it before left it
         there = _begin(cluster, index, state, seal, job)
         with job.staging() as staging:
             built_at = now()
@@ -110,12 +112,12 @@ def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list
     """What differs between the index table and its base tables, after it was put right if that is wanted."""
     catalog = cluster.catalog
     shape = shape_of(catalog, index)
-    seal, state = fingerprint(catalog, index), catalog.state_of(index)
-    _need_built(index, state, seal)
+    seal = fingerprint(catalog, index)
     with (
         working(cluster, index.name, asked.watcher) as work,
         _prepared(cluster, catalog, shape, asked, writes=repair) as job,
     ):
+        _need_built(index, cluster.catalog.state_of(index), seal)
         there = job.writing.there()
         with job.staging() as staging:
             built_at = now()
@@ -135,9 +137,9 @@ def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list
 def drop(cluster: Cluster, index: Index, asked: Asked) -> None:
     """Drops the index table on all shards."""
     catalog = cluster.catalog
-    state = catalog.state_of(index)
     is_declared = _undeclared(cluster, index) is None
     with working(cluster, index.name, asked.watcher):
+        state = cluster.catalog.state_of(index)
         if state is not None:
             shape = shape_of(catalog, index)
             with _prepared(cluster, catalog, shape, asked) as job:
@@ -245,7 +247,7 @@ def _check_unique(job: _Job, staging: Staging) -> None:
         values = "1 value" if count == 1 else f"{count:,} values"
         raise IntegrityError(
             f'index "{index.name}" is UNIQUE, and {values} of {columns} are in more than one row',
-            hint=f"See which: {look_for_twice(job.catalog, index)}",
+            hint=f"See which: {look_for_twice(index)}",
         )
 
 

@@ -163,7 +163,7 @@ def twice(catalog: Catalog, index: LookupIndex) -> str:
     return exp.select(exp.Count(this=exp.Star())).from_(below.subquery("q")).sql(dialect=catalog.dialect)
 
 
-def look_for_twice(catalog: Catalog, index: LookupIndex) -> str:
+def look_for_twice(index: LookupIndex) -> str:
     """What a person may ask to see them."""
     columns = ", ".join(index.columns)
     return f"SELECT {columns}, count(*) FROM {index.table} GROUP BY {columns} HAVING count(*) > 1"

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from shardwise.catalog.index_tables import Index
@@ -47,10 +46,6 @@ class Progress(NamedTuple):
 
 Watcher = Callable[[Progress], None]
 """Told of each step; what it raises stops the build, as a crash would: between two batches."""
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def set_state(
@@ -115,12 +110,17 @@ def _alone_on_this_machine(cluster: Cluster) -> Iterator[None]:
     if sys.platform == "win32" or cluster.file is None:
         yield
         return
-    descriptor = os.open(cluster.file, os.O_RDONLY)
+    try:
+        descriptor = os.open(cluster.file, os.O_RDONLY)
+    except OSError as error:
+        raise OperationalError(f'cannot open "{cluster.file}": {error.strerror}') from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise _busy("another process or connection") from error
+        except OSError as error:
+            raise OperationalError(f'cannot lock "{cluster.file}": {error.strerror}') from error
         yield
     finally:
         os.close(descriptor)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shardwise.catalog.model import Catalog, Column, Sharded, ShardKey, Single, Table
+from shardwise.catalog.model import Column, Sharded, ShardKey, Single, Table
 from shardwise.catalog.statistics import ColumnStatistics
 from shardwise.inspection.analyzing import figures
 from shardwise.inspection.analyzing.columns import apart_columns, asked_column
@@ -173,10 +173,9 @@ def test_texts_that_differ_in_letter_case_alone() -> None:
 
 
 def test_columns_that_no_two_shards_have_a_value_of_in_common() -> None:
-    catalog = Catalog()
     table = Table(name="t", placement=Sharded(sharding="s", keys=(ShardKey.of("K"), ShardKey.of("a", "b"))))
-    assert apart_columns(catalog, table) == {"k"}
-    assert apart_columns(catalog, Table(name="t", placement=Single(on="s"))) == frozenset()
+    assert apart_columns(table) == {"k"}
+    assert apart_columns(Table(name="t", placement=Single(on="s"))) == frozenset()
 
 
 def test_what_sources_told_is_weighted_by_rows() -> None:
