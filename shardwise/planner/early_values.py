@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from datetime import date, datetime
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from sqlglot import exp
 
@@ -48,6 +48,21 @@ class EarlyValues(Protocol):
     ) -> exp.Expr | None:
         """The same of several columns together: each of `keys` has one's values, side by side. None: it
         cannot be said."""
+
+
+_V = TypeVar("_V")
+
+
+def different(values: Iterable[_V]) -> list[_V]:
+    """Each value once. To Python two moments of the hour that a zone's clocks repeat are equal, and so are
+    12:00+00 and 13:00+01; a text tells them apart."""
+    return list({_told_apart(value): value for value in values}.values())
+
+
+def _told_apart(value: object) -> object:
+    if isinstance(value, tuple):
+        return tuple(map(_told_apart, value))
+    return value.isoformat() if isinstance(value, datetime | time) else value
 
 
 class DuckDBValues:
@@ -90,8 +105,11 @@ class DuckDBValues:
         return exp.In(this=exp.Tuple(expressions=list(columns)), query=rows)
 
 
-_KEPT: Final = re.compile(r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[", re.IGNORECASE)
-"""Types of which values do not travel."""
+_KEPT: Final = re.compile(
+    r"INTERVAL|STRUCT|MAP|UNION|VARIANT|_NS|\[|UHUGEINT|TIMETZ|TIME WITH TIME ZONE", re.IGNORECASE
+)
+"""Types of which values do not travel. Of a UHUGEINT the driver does not take the largest; and 12:00+00 is
+13:00+01 to Python, but not to DuckDB."""
 _EXTREME_DAYS: Final = {(9999, 12, 31), (1, 1, 1)}
 
 

@@ -59,16 +59,15 @@ from shardwise.plan.tree import (
 from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.distribution import Analysis, Merged, Split
-from shardwise.planner.equivalence import is_one_text
 from shardwise.planner.functions import can_fail, is_constant, is_volatile
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import has_quotient
 from shardwise.planner.split_aggregates import may_split
+from shardwise.planner.told_apart import is_told_apart
 from shardwise.planner.weighted_aggregates import Grouped, Side, weighted
 
 _FEWER = 0.5
 """The share of a side's rows that its groups may be: to group has its price too."""
-_EXACT = frozenset({Family.INT, Family.DECIMAL, Family.DATE, Family.TIMESTAMP, Family.BOOL, Family.UUID})
 _NAME = "group_before_joins"
 
 
@@ -240,7 +239,7 @@ class _Grouping:
     def _may_be_one(self, node: Node, id: ColumnId, keys: tuple[Item, ...]) -> bool:
         """Whether rows that agree in the column may be one, for all that is done with it."""
         output = next(o for o in node.outputs if o.id == id)
-        if _is_told_apart(output, self.ctx):
+        if is_told_apart(output, self.ctx):
             return True
         used = [e for n in self.above for e in n.expressions if id in columns_in(e)]
         used += [k.expr for k in keys if column_id(k.expr) != id and id in columns_in(k.expr)]
@@ -261,16 +260,6 @@ class _Grouping:
             Family.TEXT,
             Family.FLOAT,
         )
-
-
-def _is_told_apart(output: Output, ctx: PlanContext) -> bool:
-    """Whether two of the column's values that are equal are the same."""
-    if output.type is None or not is_one_text(output):
-        return False
-    family = ctx.dialect.family(output.type)
-    if family is Family.DECIMAL and ctx.catalog.dialect == "postgres":
-        return "(" in output.type  # or else each has a scale of its own
-    return family in _EXACT or family is Family.TEXT
 
 
 # The tree

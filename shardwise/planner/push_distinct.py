@@ -8,17 +8,21 @@
 The outer one stays: a row may be on several shards. Likewise for the arms of UNION, INTERSECT and EXCEPT,
 which treat equal rows as one, and for DISTINCT ON, in the same order on both sides: the first row of all is
 the first of its shard. Of the inner side of a semi- or anti-join nothing but the columns that are compared is
-of use, and no row twice; not of texts that a collation takes as equal: one would stand for all of them, and
-the join may compare by another collation.
+of use, and no row twice; not of values that are equal and not the same, for one would stand for all of them:
+of texts, for the join may compare by another collation; of others, where anything but `=` asks for them:
+EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND CAST(b.f AS VARCHAR) = a.t) with 0.0 and -0.0.
 """
 
 from __future__ import annotations
 
-from shardwise.plan.nodes import ColumnId, Distinct, Gather, Join, Keep, Node, SetOp
-from shardwise.plan.tree import columns_in, rewrite
+from sqlglot import exp
+
+from shardwise.plan.nodes import ColumnId, Distinct, Gather, Join, Keep, Node, Output, SetOp
+from shardwise.plan.tree import bare, column_id, columns_in, rewrite
 from shardwise.planner.distribution import Analysis, mixes_collations
 from shardwise.planner.equivalence import is_binary
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.told_apart import is_told_apart
 
 
 def push_distinct(plan: Node, ctx: PlanContext) -> Node:
@@ -44,13 +48,30 @@ def _inner(node: Join, gather: Gather, ctx: PlanContext, analysis: Analysis) -> 
     """The inner side's different keys, if they are estimated at no more than half of its rows."""
     read = frozenset[ColumnId]().union(*(columns_in(c) for c in node.on))
     kept = tuple(o for o in gather.outputs if o.id in read)
-    if not kept or not all(is_binary(o.collation) for o in kept):
+    if not kept or not all(_may_be_one(o, node, ctx) for o in kept):
         return gather
     keys = ctx.estimates.distinct(gather.input, [o.id for o in kept]) * len(gather.shards)
     if keys > ctx.estimates.rows(gather.input) / 2 and "push_distinct" not in ctx.forced:
         return gather
     inner = gather.input if len(kept) == len(gather.outputs) else Keep(input=gather.input, columns=kept)
     return _distinct(gather.but(input=inner), Distinct(input=inner), analysis)
+
+
+def _may_be_one(output: Output, node: Join, ctx: PlanContext) -> bool:
+    """Whether one of equal values may stand for all of them in the join's conditions."""
+    if not is_binary(output.collation):
+        return False
+    tests = (c for c in node.on if output.id in columns_in(c))
+    return is_told_apart(output, ctx) or all(_is_of_its_type(c, output, ctx) for c in tests)
+
+
+def _is_of_its_type(test: exp.Expr, output: Output, ctx: PlanContext) -> bool:
+    """`b.f = a.f`, both of one type: what is equal by it is what DISTINCT takes as equal."""
+    test = bare(test)
+    if type(test) is not exp.EQ or output.type is None:
+        return False
+    sides = [column_id(bare(side)) for side in (test.this, test.expression)]
+    return all(side is not None and ctx.types[side].type == output.type for side in sides)
 
 
 def _compare_alike(node: SetOp, ctx: PlanContext) -> bool:

@@ -30,6 +30,7 @@ from shardwise.plan.tree import (
     walk,
 )
 from shardwise.planner.distribution import Analysis, Split, stays
+from shardwise.planner.early_values import different
 from shardwise.planner.firsts import Early, Use
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import gives_quotients
@@ -126,7 +127,8 @@ def _value(part: exp.Expr, early: Early, bound: Bound, ctx: PlanContext) -> exp.
         return _constant(early.name, rows[0][0] if rows else None, bound.types[0], ctx)
     if not rows:
         return exp.false()
-    values = dict.fromkeys(row[0] for row in rows) if _hashable(rows) else [row[0] for row in rows]
+    values = [row[0] for row in rows]
+    values = different(values) if _hashable(rows) else values
     members = [_constant(f"{early.name}_{i}", v, bound.types[0], ctx) for i, v in enumerate(values)]
     return exp.In(this=part.this.copy(), expressions=members)
 

@@ -23,6 +23,7 @@ from shardwise.plan.nodes import (
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, free_columns, names_read, walk
 from shardwise.planner.determinism import is_deterministic
+from shardwise.planner.early_values import different
 from shardwise.planner.firsts import KEYS_MAX, Early
 from shardwise.planner.pass_context import PlanContext
 
@@ -117,7 +118,7 @@ def within(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp
 
 def among(theirs: ColumnId, name: str, bound: Bound, position: int, ctx: PlanContext) -> exp.Expr:
     """`theirs` among the values of one of the columns that ran first under `name`. NULL meets nothing."""
-    keys = list(dict.fromkeys(row[position] for row in bound.rows or () if row[position] is not None))
+    keys = different(row[position] for row in bound.rows or () if row[position] is not None)
     if not keys:
         return exp.false()
     parameter = ctx.parameters.bind_keys(name, keys)
@@ -137,7 +138,7 @@ def together(few: Rows, pairs: Sequence[tuple[ColumnId, ColumnId]], ctx: PlanCon
         return None
     by_id = {o.id: position for position, o in enumerate(few.columns)}
     positions = [by_id[mine] for mine, _ in pairs]
-    rows = dict.fromkeys(tuple(row[p] for p in positions) for row in came.rows)
+    rows = different(tuple(row[p] for p in positions) for row in came.rows)
     keys = [row for row in rows if None not in row]
     if not keys:
         return exp.false()
