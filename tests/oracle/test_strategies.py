@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.oracle.cases import read
-from tests.oracle.cluster import sizes
+from tests.oracle.cluster import By, Cluster, Table, mod, sizes
 from tests.oracle.compare import answer_of, difference
 from tests.oracle.generator import statement
-from tests.oracle.harness import Stage, report
+from tests.oracle.harness import Stage, report, run
 from tests.oracle.tpch import world as tpch
 from tests.oracle.worlds import LETTERS, SHOP
 
@@ -42,6 +44,31 @@ def test_random_joins_answer_alike_by_every_strategy(stage: Stage, seed: int) ->
     ordered = " ORDER BY " in sql and sql.rpartition(") z ORDER BY ")[1] != ""
     for force in FORCES:
         _compared(stage, world, sql, ordered, None, shards, grain, force)
+
+
+def test_keys_of_rows_that_have_not_come_yet_wait(tmp_path: Path) -> None:
+    """Keys of `a SEMI JOIN rows_1` ran beside rows_1, which no shard knew: now they run after it."""
+    tables = [
+        Table(name, "k INTEGER, x INTEGER, i INTEGER", By("by_k", "k"), [(n, n % 5, n % 3) for n in range(9)])
+        for name in "abc"
+    ]
+    cluster = Cluster.build(tmp_path, tables, [mod("by_k")], shards=2)
+    told = (
+        "AT '2026-01-01T00:00:00Z' (x (DISTINCT {0}, NULLS 0, WIDTH 8), i (DISTINCT {0}, NULLS 0, WIDTH 8))"
+    )
+    lines = [
+        f"STATISTICS {name} ROWS {rows} FROM SCAN {told.format(min(rows, 1000))};\n"
+        for name, rows in (("a", 0), ("b", 100_000), ("c", 10))
+    ]
+    cluster.catalog_path.with_name("cluster.lock.sql").write_text("".join(lines))
+    sql = (
+        "SELECT a.k, (SELECT count(*) FROM b WHERE b.x = a.x) AS n FROM a "
+        "WHERE EXISTS (SELECT 1 FROM c WHERE c.i = a.i AND c.k < 2)"
+    )
+    expected = answer_of(cluster.whole().execute(sql))
+    for force in FORCES:
+        with cluster.connect(force=force) as connection:
+            assert difference(run(connection, sql), expected) is None
 
 
 def _compared(stage, world, sql, ordered, order_keys, shards, grain, force) -> None:  # type: ignore[no-untyped-def]

@@ -50,10 +50,12 @@ def is_repeatable(side: Node, ctx: PlanContext) -> bool:
 
 
 def waits(side: Node, ctx: PlanContext) -> bool:
-    """Whether it reads what has not run yet: it will be asked again when that is known."""
+    """Whether it reads what has not run yet, as values or as rows: it will be asked again when that is
+    known."""
     unknown = {early.name for early in ctx.firsts.found} - ctx.firsts.bound.keys()
-    read = (p.name for n in walk(side) for e in n.expressions for p in e.find_all(exp.Placeholder))
-    return not unknown.isdisjoint(read)
+    values = {p.name for n in walk(side) for e in n.expressions for p in e.find_all(exp.Placeholder)}
+    rows = {n.name for n in walk(side) if isinstance(n, Rows)}
+    return not unknown.isdisjoint(values | rows)
 
 
 def are_declared_alike(one: ColumnId, other: ColumnId, ctx: PlanContext) -> bool:
