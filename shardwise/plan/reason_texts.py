@@ -270,7 +270,8 @@ compare otherwise.
 -> Build it again.
 
 index-lacks-columns: The index does not hold all that the statement reads
-A join index answers alone only if it has the columns of both tables that the statement reads anywhere.
+A join index answers alone only if it has the columns of both tables that the statement reads anywhere. One
+that lacks some is joined back to its tables by its keys, if that is expected to move less; here it is not.
 -> Add them to INCLUDE, or read fewer columns. `_shard`, `_source` and `_table` are the tables', and in no
 index.
 

@@ -16,6 +16,7 @@ from shardwise.planner.choose_strategies import choose_strategies
 from shardwise.planner.drop_fences import drop_fences
 from shardwise.planner.group_before_joins import group_before_joins
 from shardwise.planner.join_aggregates import join_aggregates
+from shardwise.planner.join_back import join_back
 from shardwise.planner.join_subqueries import join_subqueries
 from shardwise.planner.merge_sorted import merge_sorted
 from shardwise.planner.narrow_columns import narrow_columns
@@ -47,6 +48,7 @@ PASSES: tuple[Pass, ...] = (
     join_aggregates,
     join_subqueries,
     order_joins,
+    join_back,
     choose_strategies,
     narrow_groups,
     route_keys,

@@ -38,14 +38,20 @@ def title(index: Index) -> str:
     return f"{'join' if isinstance(index, JoinIndex) else 'lookup'} index {index.name}"
 
 
-def tell_used(index: Index, ctx: PlanContext) -> None:
+def forget(index: Index, reasons: tuple[OfIndex, ...], ctx: PlanContext) -> None:
+    """Takes back why an index does not stand for its tables, where it is used in another way."""
+    told = f"{title(index)} is not used: "
+    ctx.notes[:] = [n for n in ctx.notes if n.slug not in reasons or not n.sentence.startswith(told)]
+
+
+def tell_used(index: Index, ctx: PlanContext, joined: str = "") -> None:
     if isinstance(index, LookupIndex) and index.index_table is not None:
         how = f"answers as the application keeps {index.index_table}"
     else:
         state = ctx.catalog.state_of(index)
         built_at = state.built_at if state is not None else None
         how = f"answers as of the build{f', {built_at}' if built_at else ''}"
-    tell(Note(OfIndex.USED, f"{title(index)} {how}"), ctx)
+    tell(Note(OfIndex.USED, f"{title(index)} {how}{joined}"), ctx)
 
 
 def _objection(index: Index, plan: Node, ctx: PlanContext) -> Note | None:

@@ -77,34 +77,34 @@ def use_join_indexes(plan: Node, ctx: PlanContext) -> Node:
 def _replaced(plan: Node, ctx: PlanContext) -> Node | None:
     """The plan with one pair of tables replaced; None if there is none."""
     analysis = ctx.analysis()
-    for node, above in _groups(plan, ()):
+    for node, above in groups(plan, ()):
         if not isinstance(analysis.of(node), Merged):
             continue
         group = Group.of(node, analysis)
-        leaves = [_leaf(part) for part in group.parts]
+        leaves = [leaf_of(part) for part in group.parts]
         for i, j in permutations(range(len(leaves)), 2):
             left, right = leaves[i], leaves[j]
             if left is None or right is None:
                 continue
-            pair = _Pair(plan, node, above, group, (i, j), left, right, ctx, analysis)
+            pair = Pair(plan, node, above, group, (i, j), left, right, ctx, analysis)
             after = pair.replaced()
             if after is not None:
                 return after
     return None
 
 
-def _groups(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:
+def groups(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:
     """The tops of trees of inner joins, and what is over each."""
     if is_inner(node) and not (above and is_inner(above[-1])):
         yield node, above
     for below in node.inputs:
-        yield from _groups(below, (*above, node))
+        yield from groups(below, (*above, node))
     for plan in node.subplans:
-        yield from _groups(plan, ())
+        yield from groups(plan, ())
 
 
 @dataclass(frozen=True)
-class _Leaf:
+class Leaf:
     """A table under filters and renamings: `ids` are the names of its columns, as the scan has them."""
 
     scan: Scan
@@ -112,12 +112,12 @@ class _Leaf:
     ids: Mapping[ColumnId, ColumnId]
 
 
-def _leaf(part: Node) -> _Leaf | None:
+def leaf_of(part: Node) -> Leaf | None:
     if isinstance(part, Scan):
-        return _Leaf(part, (), {o.id: o.id for o in part.columns})
+        return Leaf(part, (), {o.id: o.id for o in part.columns})
     if not isinstance(part, Filter | Project):
         return None
-    below = _leaf(part.input)
+    below = leaf_of(part.input)
     if below is None:
         return None
     by: dict[ColumnId, exp.Expr] = {id: column(own) for id, own in below.ids.items()}
@@ -125,17 +125,17 @@ def _leaf(part: Node) -> _Leaf | None:
         if any(columns_in(c) & part.input.output_ids - by.keys() for c in part.conjuncts):
             return None
         tests = tuple(replace_columns(c, by) for c in part.conjuncts)
-        return _Leaf(below.scan, (*below.tests, *tests), below.ids)
+        return Leaf(below.scan, (*below.tests, *tests), below.ids)
     ids = dict(below.ids)
     for item in part.items:
         id = column_id(bare(item.expr))
         if id is not None and id in below.ids:
             ids[ColumnId(part.rel, item.name)] = below.ids[id]
-    return _Leaf(below.scan, below.tests, ids)
+    return Leaf(below.scan, below.tests, ids)
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
     """Two parts of a tree of inner joins, in the order of an index's sides."""
 
     plan: Node
@@ -143,15 +143,15 @@ class _Pair:
     above: tuple[Node, ...]
     group: Group
     at: tuple[int, int]
-    left: _Leaf
-    right: _Leaf
+    left: Leaf
+    right: Leaf
     ctx: PlanContext
     analysis: Analysis
 
     def replaced(self) -> Node | None:
         """The statement's plan with the pair replaced by the best index for it, if there is one."""
-        matching = [index for index in self.ctx.catalog.join_indexes() if self._matches(index)]
-        if not matching or self._are_together():
+        matching = [index for index in self.ctx.catalog.join_indexes() if self.matches(index)]
+        if not matching or self.are_together():
             return None
         read = self._read()
         able: list[tuple[JoinIndex, IndexTable]] = []
@@ -180,7 +180,7 @@ class _Pair:
 
     # -- does it fit ------------------------------------------------------------------------------
 
-    def _matches(self, index: JoinIndex) -> bool:
+    def matches(self, index: JoinIndex) -> bool:
         """Whether the index is of these two tables, and its equality is true of what is joined."""
         return (
             _is_of(self.left.scan, index.left)
@@ -193,13 +193,13 @@ class _Pair:
         mine, theirs = self._names(self.left, index.left), self._names(self.right, index.right)
         if any(self.group.equal.equal(one, other) for one in mine for other in theirs):
             return True
-        return any(self._is_own(test, index) for test in self.group.on)
+        return any(self.is_own(test, index) for test in self.group.on)
 
-    def _names(self, leaf: _Leaf, wanted: ColumnName) -> set[ColumnId]:
+    def _names(self, leaf: Leaf, wanted: ColumnName) -> set[ColumnId]:
         name = wanted.column.casefold()
         return {id for id, own in leaf.ids.items() if own.name.casefold() == name}
 
-    def _are_together(self) -> bool:
+    def are_together(self) -> bool:
         """Whether the two join on their shards anyway."""
         one, other = (self.group.parts[i] for i in sorted(self.at))
         joined, _ = self.group.link(one, other, self.group.on, implied=True)
@@ -249,18 +249,18 @@ class _Pair:
                 name = found.column_for(table, own.name)
                 if name is not None:
                     by[id] = column(ColumnId(scan.rel, name))
-        inner = (*self.left.tests, *self.right.tests, *self._between(index))
+        inner = (*self.left.tests, *self.right.tests, *self.between(index))
         tests = tuple(replace_columns(c, by) for c in inner)
         if not tests:
             return scan, by
         return Filter(input=pruned_scan(scan, tests, ctx), conjuncts=tests), by
 
-    def _between(self, index: JoinIndex) -> Conjuncts:
+    def between(self, index: JoinIndex) -> Conjuncts:
         """The conditions that read the two and nothing else, but for the index's own."""
         mine = self.left.ids.keys() | self.right.ids.keys()
-        return tuple(c for c in self.group.on if columns_in(c) <= mine and not self._is_own(c, index))
+        return tuple(c for c in self.group.on if columns_in(c) <= mine and not self.is_own(c, index))
 
-    def _is_own(self, test: exp.Expr, index: JoinIndex) -> bool:
+    def is_own(self, test: exp.Expr, index: JoinIndex) -> bool:
         """Whether it is the equality that the index was made by, which is true of all its rows."""
         test = bare(test)
         if type(test) is not exp.EQ:
@@ -344,12 +344,12 @@ def _tell_of_other_joins(plan: Node, ctx: PlanContext) -> None:
         ):
             continue
         for one, other in ((node.left, node.right), (node.right, node.left)):
-            left, right = _leaf(one), _leaf(other)
+            left, right = leaf_of(one), leaf_of(other)
             if left is None or right is None:
                 continue
             group = Group((one, other), node.on, analysis.equal(node.left).joined(analysis.equal(node.right)))
-            pair = _Pair(plan, node, (), group, (0, 1), left, right, ctx, analysis)
+            pair = Pair(plan, node, (), group, (0, 1), left, right, ctx, analysis)
             for index in ctx.catalog.join_indexes():
-                if pair._matches(index):
+                if pair.matches(index):
                     why = f"it is of an inner join, and this is a {node.kind} join"
                     tell(Note(OfIndex.JOIN_KIND, f"{title(index)} is not used: {why}"), ctx)

@@ -206,5 +206,7 @@ SQLITE = Dialect(
     shapes=shapes,
     folds=folds,
     sums_overflow=True,
-    off=frozenset({"run_first", "choose_strategies", "join_subqueries", "narrow_groups", "order_joins"}),
+    off=frozenset(
+        {"run_first", "choose_strategies", "join_back", "join_subqueries", "narrow_groups", "order_joins"}
+    ),
 )

@@ -98,7 +98,11 @@ def test_every_pass_fires_somewhere() -> None:
     fired = {name for sql in CASES for name, _ in Planner(LETTERS).prepare(sql).plan().steps}
     scope = Context(scope=scope_of(LETTERS, {"k": 1}))
     fired |= {name for name, _ in Planner(LETTERS).prepare("SELECT v FROM a").plan(context=scope).steps}
-    for sql in ("SELECT v FROM a WHERE s = 'n'", "SELECT a.v FROM a JOIN d ON a.v = d.v"):
+    for sql in (
+        "SELECT v FROM a WHERE s = 'n'",
+        "SELECT a.v FROM a JOIN d ON a.v = d.v",
+        "SELECT a.s FROM a JOIN d ON a.v = d.v",
+    ):
         trusting = Planner(INDEXED).prepare(sql).plan(options=Options(trust_indexes=True))
         fired |= {name for name, _ in trusting.steps}
     fired |= steps_after_keys()

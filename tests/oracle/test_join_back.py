@@ -1,0 +1,215 @@
+"""Join indexes that lack columns, joined back wherever that is right, against one database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from shardwise.planner import OPTIONAL
+from tests.oracle.cases import Case, read
+from tests.oracle.cluster import By, Grain, Table, mod, sizes, turns
+from tests.oracle.compare import difference
+from tests.oracle.generator import statement
+from tests.oracle.harness import report, run, run_case
+from tests.oracle.indexed import IndexedStage, explained
+from tests.oracle.worlds import LETTERS, SHOP, World
+
+# Many to many by x, with NULLs and values that only one side has; an empty side; ids that are never NULL.
+PAIRS = World(
+    "pairs",
+    [
+        Table(
+            "l",
+            "id BIGINT NOT NULL, k BIGINT, x INTEGER, v INTEGER, s VARCHAR",
+            By("by_k", "k"),
+            [
+                (n, None if n % 7 == 6 else n % 5, None if n % 6 == 5 else n % 4, n % 3, f"l{n}")
+                for n in range(24)
+            ],
+        ),
+        Table(
+            "r",
+            "id BIGINT NOT NULL, x INTEGER, w INTEGER, s VARCHAR",
+            By("by_k", "id"),
+            [(n, None if n % 9 == 8 else n % 6, None if n % 5 == 4 else n % 4, f"r{n}") for n in range(30)],
+        ),
+        Table("none", "id BIGINT NOT NULL, x INTEGER, s VARCHAR", By("by_k", "id")),
+        Table("c", "k BIGINT, s VARCHAR", By("by_k", "k"), [(1, "c1"), (2, "c2"), (2, "c2"), (None, "c")]),
+        Table("m", "id BIGINT, w INTEGER, z DOUBLE", By("by_k", "id"), [(n, n % 5, n / 2) for n in range(9)]),
+    ],
+    [mod("by_k")],
+)
+WORLDS = {world.name: world for world in (LETTERS, SHOP, PAIRS)}
+INDEXES = {
+    LETTERS.name: """
+CREATE JOIN INDEX a_b ON a.x = b.x INCLUDE (a.v) SHARD BY by_k (a.k);
+CREATE JOIN INDEX b_a ON b.v = a.x SHARD BY by_k (a.k);
+CREATE JOIN INDEX a_k_b_x ON a.k = b.x INCLUDE (b.v) SHARD BY by_k (b.k);
+CREATE JOIN INDEX a_to_t ON a.x = t.k INCLUDE (t.id) SHARD BY by_text (a.t);
+CREATE JOIN INDEX b_e ON b.x = e.dst SHARD BY by_k (e.src);
+CREATE JOIN INDEX e_o ON e.dst = o.c INCLUDE (o.id) SHARD BY by_k (e.src);
+CREATE JOIN INDEX t1_t2 ON t1.w = t2.w INCLUDE (t1.q) SHARD BY by_k (t1.p);
+CREATE JOIN INDEX rg_a ON rg.v = a.x INCLUDE (a.v) SHARD BY by_range (rg.k);
+""",
+    SHOP.name: """
+CREATE JOIN INDEX cities_countries ON cities.country = countries.code INCLUDE (cities.pop)
+  SHARD BY by_code (cities.code);
+CREATE JOIN INDEX few_colors ON few.v = colors.id SHARD BY by_id (few.id);
+CREATE JOIN INDEX users_temps ON users.grp = temps.n SHARD BY by_id (users.id);
+CREATE JOIN INDEX users_cells ON users.grp = cells.v INCLUDE (cells.i) SHARD BY by_id (users.id);
+CREATE JOIN INDEX events_cities ON events.kind = cities.country INCLUDE (cities.code)
+  SHARD BY by_id (events.uid);
+""",
+    PAIRS.name: """
+CREATE JOIN INDEX l_r ON l.x = r.x INCLUDE (l.v, r.id, r.w) SHARD BY by_k (l.k);
+CREATE JOIN INDEX l_none ON l.x = none.x INCLUDE (l.v) SHARD BY by_k (none.id);
+CREATE JOIN INDEX r_m ON r.w = m.w INCLUDE (m.z) SHARD BY by_k (r.id);
+""",
+}
+FILES = ("joins", "subqueries", "aggregates", "queries", "forty", "regressions", "duckdb", "parameters")
+CASES = [
+    case
+    for name in FILES
+    for case in read(name)
+    if case.world in WORLDS and not case.refused and " join " in case.sql.lower()
+]
+COUNT = int(os.environ.get("SHARDWISE_FUZZ", "30"))
+FIRST = int(os.environ.get("SHARDWISE_FUZZ_SEED", "47000"))
+
+
+class _Forced(IndexedStage):
+    """Connections that join back whatever it costs."""
+
+    def connection(self, world: World, shards: int, grain: Grain, *more: Any, **options: Any) -> Any:
+        without = more[0] if more else ()
+        key = (world.name, shards, grain, "duckdb", (*without, "forced"))
+        if key not in self.connections:
+            self.connections[key] = self.cluster(world, shards, grain).connect(
+                trust_indexes=True, force=("join_back",), verify_passes=True, disable_passes=without
+            )
+        return self.connections[key]
+
+
+@pytest.fixture(scope="module")
+def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedStage]:
+    stage = _Forced(tmp_path_factory.mktemp("joined"), INDEXES)
+    yield stage
+    stage.close()
+
+
+def in_turn() -> list[Any]:
+    return [
+        pytest.param(
+            case,
+            *size,
+            marks=[pytest.mark.slow] if number or at % 9 else [],
+            id=f"{case.id}-{size[0]}-{size[1]}",
+        )
+        for at, case in enumerate(CASES)
+        for number, size in enumerate(turns(at, sizes(), 1))
+    ]
+
+
+@pytest.mark.parametrize(("case", "shards", "grain"), in_turn())
+def test_every_join_of_the_cases(joined: IndexedStage, case: Case, shards: int, grain: Grain) -> None:
+    run_case(joined, WORLDS[case.world], case, shards, grain)
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_random_statements(joined: IndexedStage, seed: int) -> None:
+    world = (LETTERS, SHOP)[seed % 2]
+    sql = statement(seed, world.name)
+    shards, grain = sizes()[seed // 2 % 8]
+    expected = joined.right(world, sql)
+    if isinstance(expected, Exception) or len(expected.rows) > 20_000:
+        pytest.skip("one database raises, or the answer is too long to compare")
+    without = (OPTIONAL[seed // 4 % len(OPTIONAL)],) if seed % 4 == 3 else ()
+    actual = run(joined.connection(world, shards, grain, without), sql)
+    ordered = " ORDER BY " in sql and sql.rpartition(") z ORDER BY ")[1] != ""
+    report(
+        difference(actual, expected, ordered=ordered), sql, shards, grain, actual, expected, f", seed {seed}"
+    )
+
+
+BACK = """
+SELECT l.s, r.s FROM l JOIN r ON l.x = r.x
+SELECT l.s, r.s FROM l JOIN r ON l.x = r.x WHERE l.v = 1 AND r.w > 1
+SELECT l.s, r.s FROM l JOIN r ON l.x = r.x WHERE r.w IS NULL
+SELECT l.s, r.s FROM l JOIN r ON l.x = r.x WHERE l.v = 99
+SELECT l.s, r.s FROM l JOIN r ON l.x = r.x AND l.v < r.w
+SELECT l.s, r.s FROM l JOIN r ON l.x = r.x WHERE l.k IS NULL OR r.id < 5
+SELECT l.s, r.s FROM r, l WHERE l.x = r.x AND l.s > 'l2' AND r.s < 'r2'
+SELECT l.s, r.s FROM l JOIN r ON l.x = r.x ORDER BY l.id, r.id LIMIT 5 OFFSET 3
+SELECT l.s, count(*), sum(r.w) FROM l JOIN r ON l.x = r.x WHERE l.v = 2 GROUP BY l.s
+SELECT DISTINCT l.s FROM l JOIN r ON l.x = r.x WHERE r.w = 3
+SELECT l.s, n.s FROM l JOIN none n ON l.x = n.x
+SELECT c.s, count(z.s) FROM c LEFT JOIN (SELECT k, n.s FROM l JOIN none n USING (x)) z ON z.k = c.k GROUP BY 1
+SELECT l.s, r.s, m.id FROM l JOIN r ON l.x = r.x JOIN m ON r.w = m.w WHERE m.z > 2
+SELECT l.s, r.s, m.id FROM l JOIN r ON l.x = r.x JOIN m ON r.w = m.w WHERE v = 0 AND m.z < 2 AND r.s > 'r1'
+SELECT l.s, r.s, c.s FROM l JOIN c ON c.k = l.k JOIN r ON l.x = r.x WHERE r.w = 2
+SELECT l.s, r.s, c.s FROM l JOIN r ON l.x = r.x LEFT JOIN c ON c.k = l.k WHERE l.v = 0
+SELECT c.s, z.s FROM c LEFT JOIN (SELECT l.k, r.s FROM l JOIN r ON l.x = r.x WHERE r.w = 1) z ON z.k = c.k
+SELECT p.s, q.s, t.s FROM l p JOIN r q ON p.x = q.x JOIN r t ON p.x = t.x WHERE q.w = 1 AND t.w = 2
+SELECT l.s FROM l JOIN r ON l.x = r.x WHERE l.v = (SELECT min(w) FROM m) AND r.s > 'a'
+SELECT l.s FROM l JOIN r ON l.x = r.x WHERE r.w IN (SELECT w FROM m WHERE z > 3) AND r.s > 'a'
+SELECT l.s FROM l JOIN r ON l.x = r.x WHERE EXISTS (SELECT 1 FROM c WHERE c.k = l.k AND r.s > c.s)
+SELECT k, s FROM c WHERE k IN (SELECT l.k FROM l JOIN r ON l.x = r.x WHERE r.s > 'r1')
+SELECT l.s FROM l JOIN r ON l.x = r.x WHERE r.w = 1 UNION ALL SELECT r.s FROM l JOIN r USING (x) WHERE v = 1
+WITH j AS (SELECT l.s, r.w FROM l JOIN r ON l.x = r.x WHERE k > 1) SELECT a.s, b.s FROM j a JOIN j b USING (w)
+SELECT l.s, sum(r.w) OVER (PARTITION BY l.k ORDER BY l.id, r.id) FROM l JOIN r ON l.x = r.x WHERE r.s > 'r1'
+SELECT z.s, r.s FROM (SELECT s, x AS y FROM l WHERE v = 1) z JOIN r ON z.y = r.x
+SELECT l.s, r._shard IS NULL AS no FROM l JOIN r ON l.x = r.x WHERE l.v = 1
+""".strip().splitlines()
+ELSEWHERE = """
+SELECT l.s, r.s FROM l LEFT JOIN r ON l.x = r.x
+SELECT l.s, r.s FROM l FULL JOIN r ON l.x = r.x
+SELECT l.s FROM l SEMI JOIN r ON l.x = r.x
+SELECT l.s FROM l ANTI JOIN r ON l.x = r.x
+SELECT l.s, r.s FROM l JOIN r ON l.x = r.x + 0
+SELECT l.s, r.s FROM l JOIN (SELECT max(x) AS x, s FROM r GROUP BY s) r ON l.x = r.x
+""".strip().splitlines()
+SIZES = [
+    pytest.param(
+        shards, grain, marks=[] if (shards, grain) in ((3, "shard"), (2, "slot")) else [pytest.mark.slow]
+    )
+    for shards, grain in sizes()
+]
+
+
+@pytest.mark.parametrize(("shards", "grain"), SIZES)
+@pytest.mark.parametrize("sql", BACK + ELSEWHERE)
+def test_pairs(joined: IndexedStage, sql: str, shards: int, grain: Grain) -> None:
+    expected = joined.right(PAIRS, sql.replace("r._shard IS NULL", "false"))
+    assert not isinstance(expected, Exception), expected
+    connection = joined.connection(PAIRS, shards, grain)
+    actual = run(connection, sql)
+    report(
+        difference(actual, expected, ordered="LIMIT" in sql), sql, shards, grain, actual, expected, "forced"
+    )
+    told = explained(connection, sql)
+    if shards > 1:
+        assert ("joined back by" in told) is (sql in BACK), told
+
+
+@pytest.mark.parametrize("sql", BACK)
+def test_without_the_pass_or_trust_the_tables_are_read(joined: IndexedStage, sql: str) -> None:
+    cluster = joined.cluster(PAIRS, 3, "shard")
+    for options in ({"disable_passes": ("join_back",), "trust_indexes": True}, {"trust_indexes": False}):
+        with cluster.connect(force=("join_back",), **options) as con:
+            assert "joined back" not in explained(con, sql)
+
+
+@pytest.mark.parametrize("sql", BACK)
+def test_in_a_scope_the_tables_are_read(joined: IndexedStage, sql: str) -> None:
+    with joined.connection(PAIRS, 3, "shard").scoped(by_k=[1, 2]) as scoped:
+        assert "joined back" not in explained(scoped, sql)
+
+
+def test_explain_says_as_of_when_and_how(joined: IndexedStage) -> None:
+    sql = "SELECT l.s, r.s FROM l JOIN r ON l.x = r.x WHERE l.v = 1"
+    told = explained(joined.connection(PAIRS, 3, "shard"), sql)
+    assert "join index l_r answers as of the build, 2026-12-01T00:00:00Z; joined back by" in told
+    assert "is not used" not in told
