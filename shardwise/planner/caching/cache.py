@@ -152,7 +152,7 @@ class PlanCache:
         found = cut(sql) if dialect.has_marks and catalog.dialects == {dialect.name} else Cut((sql,))
         if len(found.parts) > 1:
             with self._lock:
-                text = self._cut_alike(found)
+                text = self._cut_alike(found) if catalog is self._catalog else None
             if text is not None:
                 return text
         mark = (lambda tokens: numbered(tokens, found)) if len(found.parts) > 1 else None

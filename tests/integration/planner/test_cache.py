@@ -249,6 +249,16 @@ def test_another_catalog_begins_anew() -> None:
     assert cache.figures().statements == 1
 
 
+def test_a_text_is_not_taken_for_another_catalogs() -> None:
+    """One thread may still plan by a catalog that another one has replaced: an index was dropped."""
+    cache = PlanCache()
+    other = parse(CATALOG.to_sql().replace("slot // 4", "3 - slot // 4"))
+    sql = "SELECT * FROM users WHERE id = {}"
+    Planner(other, cache).prepare(sql.format(1)).plan()
+    late = cache.text(CATALOG, sql.format(2))
+    assert late.shape is not cache.text(other, sql.format(2)).shape
+
+
 def test_locals_are_planned_anew() -> None:
     planner = Planner(CATALOG, PlanCache())
     with pytest.raises(ProgrammingError):
