@@ -19,12 +19,13 @@ Essence = tuple[Any, ...]
 
 def essence(plan: Plan) -> Essence:
     """What of a plan reaches the shards and the merge."""
+    is_sketch = plan.paging is not None and bool(plan.first)  # what a page's last round makes of it is sent
     fragments = tuple(
         (
             fragment.name,
             fragment.columns,
             fragment.route.shards,
-            tuple(fragment.text(shard) for shard in fragment.route.shards),
+            tuple(fragment.text(shard) for shard in fragment.route.shards if not is_sketch),
             tuple(fragment.expects(shard) for shard in fragment.route.shards),
             fragment.sql,
             repr(fragment.params),
