@@ -33,7 +33,8 @@ class Options:
     `schema` is where names without a schema are looked for first; then they are of the default schema.
     `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
     the plan is verified after each pass and not only at the end. So is `force`: what is done wherever it is
-    right, by names, whether or not it is estimated to move less.
+    right, whether or not it is estimated to move less. It may name keys, range, broadcast, push_distinct,
+    group_before_joins, seek_pages and merge_sorted.
 
     `processes_max` processes of a cluster read small SQLite files where there are many; with 0 this one does.
 

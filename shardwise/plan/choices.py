@@ -14,7 +14,7 @@ STRATEGIES: Final = {
 """How strategies are called."""
 
 
-class Expected(NamedTuple):
+class Foreseen(NamedTuple):
     """Rows that leave the shards, and their bytes; `is_guess`: of some table nothing was measured."""
 
     rows: float

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple, Protocol
 from shardwise.caching import cached_property
 from shardwise.catalog.tables import Stored
 from shardwise.errors import InternalError, ProgrammingError
-from shardwise.plan.choices import Choice, bytes_sent, rows_sent
-from shardwise.plan.choices import Expected as Foreseen
+from shardwise.plan.choices import Choice, Foreseen, bytes_sent, rows_sent
 from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written, fill
 from shardwise.plan.nodes import Node

@@ -45,7 +45,7 @@ from shardwise.planner.strategies.programs import Consumer, Program
 
 _SURE = 0.5
 """Of what was not measured a program has to promise so much."""
-KINDS = ("inner", "cross", "left", "right", "semi", "anti")
+_KINDS = ("inner", "cross", "left", "right", "semi", "anti")
 
 
 def choose_strategies(plan: Node, ctx: PlanContext) -> Node:
@@ -63,7 +63,7 @@ class _Pass:
         if isinstance(node, Join) and not node.lateral and isinstance(self.analysis.of(node), Merged):
             if is_inner(node):
                 return self._inner(node, needed, consumer)
-            if node.kind in KINDS:
+            if node.kind in _KINDS:
                 return self._two(node, needed, consumer)
         if node.subplans:
             node = map_expressions(node, lambda e: map_plans(e, self._alone))

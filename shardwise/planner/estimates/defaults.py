@@ -14,7 +14,7 @@ ROWS_PER_VALUE: Final = 10.0
 """Of a column that is no key: so many rows have one value."""
 FEW_VALUES: Final = {Family.BOOL: 2.0, Family.ENUM: 10.0}
 
-EQUAL_OR_LESS: Final = 1 / 3
+BOUND: Final = 1 / 3
 """A bound: x < 1."""
 BETWEEN: Final = 1 / 9
 """Two bounds."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from shardwise.catalog.model import Table
-from shardwise.plan.choices import Expected
+from shardwise.plan.choices import Foreseen
 from shardwise.plan.nodes import Aggregate, Distinct, Gather, Keep, Limit, Node, Project, Scan, Sort
 from shardwise.plan.tree import walk
 from shardwise.planner.distribution import Analysis, Merged
 from shardwise.planner.estimates.estimates import Estimates
 
 
-def moved(gather: Gather, estimates: Estimates, analysis: Analysis) -> Expected:
+def moved(gather: Gather, estimates: Estimates, analysis: Analysis) -> Foreseen:
     """What is left of groups and pages that are only in part on a shard counts once for each."""
     node = gather.input
     rows = _rows(node, len(gather.shards), estimates, analysis)
-    return Expected(rows, rows * estimates.width(node), bool(unmeasured(node, estimates)))
+    return Foreseen(rows, rows * estimates.width(node), bool(unmeasured(node, estimates)))
 
 
 def unmeasured(node: Node, estimates: Estimates) -> tuple[Table, ...]:

@@ -84,7 +84,7 @@ class Selectivity:
         if isinstance(test, exp.Like | exp.ILike | exp.SimilarTo | exp.RegexpLike | exp.StartsWith):
             return defaults.LIKE
         if isinstance(test, exp.EQ | exp.Func) and not isinstance(test, exp.Exists):
-            return defaults.EQUAL_OR_LESS
+            return defaults.BOUND
         return defaults.SUBQUERY
 
     def _not(self, test: exp.Expr) -> float:
@@ -134,7 +134,7 @@ class Selectivity:
         column, other, is_flipped = self._sides(test)
         before = self._before(column, other)
         if column is None or before is None:
-            return defaults.EQUAL_OR_LESS
+            return defaults.BOUND
         kind = _FLIPPED[type(test)] if is_flipped else type(test)
         share = before if kind in (exp.LT, exp.LTE) else 1.0 - before
         if kind in (exp.LTE, exp.GTE) and column.family is not Family.FLOAT:
