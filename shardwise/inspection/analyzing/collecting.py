@@ -23,8 +23,8 @@ from shardwise.errors import OperationalError, ProgrammingError, Reason
 from shardwise.executor.backends.base import Columns
 from shardwise.inspection.analyzing import figures
 from shardwise.inspection.analyzing.columns import OFFSET_BYTES, AskedColumn, asked_column, asked_columns
-from shardwise.inspection.analyzing.parts import CUT, Asking, Part, Totals, has_width
-from shardwise.inspection.analyzing.sketch import distinct_of, united
+from shardwise.inspection.analyzing.parts import Asking, Part
+from shardwise.inspection.analyzing.seen import Scanned, Seen
 from shardwise.inspection.analyzing.told import Told, merged, told
 from shardwise.inspection.physical import SourceReader
 from shardwise.inspection.reading import quoted_table
@@ -180,26 +180,26 @@ class _Collecting:
         origin: Origin = "scan" if source == "scan" else "sample"
         return (round(rows * self._factor), columns), origin, looked_at
 
-    def _seen(self, share: float) -> _Seen:
-        seen = _Seen(self.columns)
+    def _seen(self, share: float) -> Seen:
+        seen = Seen(self.columns)
         for rows in self._ask(lambda asking: asking.sample(self.columns, share)):
             seen.add(rows or ())
         return seen
 
-    def _totals(self, *, by_md5: bool) -> dict[str, _Scanned]:
+    def _totals(self, *, by_md5: bool) -> dict[str, Scanned]:
         columns = self.columns
         sketched = [column for column in columns if not column.is_unread and not column.is_apart]
         answers = self._ask(lambda asking: (asking.totals(columns), asking.sketches(sketched, by_md5=by_md5)))
         there = [answer for answer in answers if answer is not None]
         return {
-            column.name: _scanned(
+            column.name: Scanned.of(
                 column, [t[column.name] for t, _ in there], [s.get(column.name, {}) for _, s in there]
             )
             for column in columns
         }
 
     def _columns_of(
-        self, seen: _Seen, rows: int, scanned: Mapping[str, _Scanned], *, is_whole: bool
+        self, seen: Seen, rows: int, scanned: Mapping[str, Scanned], *, is_whole: bool
     ) -> dict[str, ColumnStatistics]:
         return {
             column.name: self._column(column, seen, rows, scanned.get(column.name), is_whole=is_whole)
@@ -207,7 +207,7 @@ class _Collecting:
         }
 
     def _column(
-        self, column: AskedColumn, seen: _Seen, rows: int, scanned: _Scanned | None, *, is_whole: bool
+        self, column: AskedColumn, seen: Seen, rows: int, scanned: Scanned | None, *, is_whole: bool
     ) -> ColumnStatistics:
         values, nulls = seen.values[column.name], seen.nulls[column.name]
         share = nulls / seen.rows if seen.rows else 0.0
@@ -234,7 +234,7 @@ class _Collecting:
         column: AskedColumn,
         values: Mapping[str, float],
         filled: float,
-        scanned: _Scanned | None,
+        scanned: Scanned | None,
         *,
         is_whole: bool,
     ) -> float:
@@ -295,83 +295,6 @@ class _Collecting:
         columns |= self._virtual([each.rows for each in there])
         some = f" of {len(self._parts):,} of {self._all:,} members" if self._is_some else ""
         return (rows, columns), "sources", f"no rows: {count_text(len(self._parts), 'partition')} asked{some}"
-
-
-class _Seen:
-    """Rows that were read: how often each value was in them."""
-
-    def __init__(self, columns: Sequence[AskedColumn]) -> None:
-        self._columns = columns
-        self.rows = 0
-        self.values: dict[str, Counter[str]] = {column.name: Counter() for column in columns}
-        self.nulls: Counter[str] = Counter()
-        self._widths: Counter[str] = Counter()
-        self._spelled: dict[str, dict[str, str]] = {c.name: {} for c in columns if c.folds}
-
-    def add(self, rows: Sequence[tuple[object, ...]]) -> None:
-        """The rows of one partition, as `Asking.sample` gives them."""
-        self.rows += len(rows)
-        at = 0
-        for column in self._columns:
-            cells = [row[at] for row in rows]
-            present = [cell for cell in cells if cell is not None]
-            self.nulls[column.name] += len(cells) - len(present)
-            at += 1
-            if not column.is_unread:
-                self._count(column, present)
-            if has_width(column):
-                at += not column.is_unread
-                self._widths[column.name] += sum(
-                    int(str(row[at - 1])) for row in rows if row[at - 1] is not None
-                )
-
-    def _count(self, column: AskedColumn, present: Sequence[object]) -> None:
-        texts = [figures.normal(column.order, _plain(cell)) for cell in present]
-        if not has_width(column) and column.width is None:
-            self._widths[column.name] += sum(len(text.encode(errors="replace")) for text in texts)
-        if column.folds:
-            spelled = self._spelled[column.name]
-            texts = [spelled.setdefault(text.casefold().rstrip(" "), text) for text in texts]
-        self.values[column.name].update(texts)
-
-    def width(self, column: AskedColumn) -> float | None:
-        """The average bytes of a value."""
-        filled = self.rows - self.nulls[column.name]
-        if not filled or (column.is_unread and not has_width(column)):
-            return None
-        return self._widths[column.name] / filled + OFFSET_BYTES
-
-
-def _plain(cell: object) -> str:
-    return cell.decode(errors="replace")[:CUT] if isinstance(cell, bytes) else str(cell)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scanned:
-    """One column over all partitions."""
-
-    count: int
-    least: str | None
-    most: str | None
-    distinct: float
-    width: float | None
-
-
-def _scanned(
-    column: AskedColumn, totals: Sequence[Totals], sketches: Sequence[Mapping[str, str]]
-) -> _Scanned:
-    count = sum(each.count for each in totals)
-    least, most = figures.extremes(
-        column.order, (text for each in totals for text in (each.least, each.most))
-    )
-    widths = sum(each.width * each.count for each in totals if each.width is not None)
-    return _Scanned(
-        count,
-        least,
-        most,
-        sum(each.distinct or 0.0 for each in totals) if column.is_apart else distinct_of(united(sketches)),
-        widths / count + OFFSET_BYTES if has_width(column) and count else None,
-    )
 
 
 def is_unique(table: Table, column: AskedColumn) -> bool:
