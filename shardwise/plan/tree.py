@@ -244,6 +244,8 @@ def conjuncts(expr: exp.Expr | None) -> tuple[exp.Expr, ...]:
 
 def names_read(node: Node) -> frozenset[str]:
     """The CTEs that the tree reads and does not define."""
+    if CteRef not in node.kinds:
+        return frozenset()
     return frozenset(n.name for n in walk(node) if isinstance(n, CteRef))
 
 

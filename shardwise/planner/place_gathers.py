@@ -20,7 +20,7 @@ from itertools import count
 from sqlglot import exp
 
 from shardwise.errors import InternalError
-from shardwise.plan.nodes import Cte, Filter, Gather, Local, Node, Raw, Recursive, Scan
+from shardwise.plan.nodes import Cte, CteRef, Filter, Gather, Local, Node, Raw, Recursive, Scan
 from shardwise.plan.tree import (
     columns_in,
     free_columns,
@@ -94,10 +94,12 @@ def _divided(node: Filter, ctx: PlanContext, analysis: Analysis) -> Filter:
 
 
 def _reads_tables(node: Node) -> bool:
-    return any(isinstance(n, Scan) for n in walk(node))
+    return Scan in node.kinds
 
 
 def _reads_outside(node: Node) -> bool:
     """Whether it reads a WITH item, or a recursion's own rows, that is defined above it."""
+    if CteRef not in node.kinds:
+        return False
     defined = {n.name for n in walk(node) if isinstance(n, Cte | Recursive)}
     return bool(names_read(node) - defined)

@@ -347,7 +347,8 @@ def _tell_of_other_joins(plan: Node, ctx: PlanContext) -> None:
             left, right = leaf_of(one), leaf_of(other)
             if left is None or right is None:
                 continue
-            group = Group((one, other), node.on, analysis.equal(node.left).joined(analysis.equal(node.right)))
+            equal = analysis.equal(node.left).joined(analysis.equal(node.right))
+            group = Group((one, other), node.on, equal, equal)
             pair = Pair(plan, node, (), group, (0, 1), left, right, ctx, analysis)
             for index in ctx.catalog.join_indexes():
                 if pair.matches(index):

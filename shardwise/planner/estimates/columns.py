@@ -27,6 +27,8 @@ class ColumnEstimate:
     bounds: tuple[float, ...] = ()
     common: Mapping[str | float, float] = field(default_factory=dict)
     is_guess: bool = True
+    most: float = float("inf")
+    """No more values than that, whatever was guessed."""
 
     def before(self, value: float) -> float | None:
         """The share of the values that are not NULL and below `value`; None where nothing was measured."""
@@ -64,7 +66,8 @@ class ColumnEstimate:
         part = rows / max(rows_before, 1.0)
         each = rows_before / self.distinct
         distinct = self.distinct * (1.0 - (1.0 - part) ** max(each, 1.0))
-        return replace(self, distinct=max(min(distinct, rows), min(1.0, rows)))
+        distinct = max(min(distinct, rows), min(1.0, rows))
+        return replace(self, distinct=distinct, most=min(self.most, rows))
 
 
 def measured(
@@ -83,6 +86,7 @@ def measured(
         bounds=known if len(known) == len(scalars) and list(known) == sorted(known) else (),
         common={value_of_text(text, family): share for text, share in statistics.common},
         is_guess=statistics.distinct is None,
+        most=rows if statistics.distinct is None else statistics.distinct,
     )
 
 
@@ -91,4 +95,10 @@ def guessed(rows: float, family: Family, *, is_unique: bool) -> ColumnEstimate:
     distinct = rows if is_unique else max(1.0, rows / defaults.ROWS_PER_VALUE)
     if family in defaults.FEW_VALUES:
         distinct = min(distinct, defaults.FEW_VALUES[family])
-    return ColumnEstimate(distinct=distinct, width=defaults.width_of(family), family=family)
+    return ColumnEstimate(
+        distinct=distinct,
+        width=defaults.width_of(family),
+        family=family,
+        is_guess=not is_unique,
+        most=rows,
+    )

@@ -100,8 +100,8 @@ class Choosing:
         estimates = self.ctx.estimates
         rows = estimates.rows(part) if bound is None else max(estimates.rows(part), ROWS_MAX)
         values = {c: estimates.distinct(part, [id]) for c, id in self.columns[i].items()}
-        guessed = frozenset(c for c, id in self.columns[i].items() if estimates.of(part).column(id).is_guess)
-        is_told = not guessed or _is_asked(part) or _is_here(part)
+        known = {c: estimates.of(part).column(id) for c, id in self.columns[i].items()}
+        is_told = not unmeasured(part, estimates) or _is_asked(part) or _is_here(part)
         if self.kind in ("semi", "anti") and i == 1:  # no key of it comes twice
             shards = len(where.shards or ()) if isinstance(where, Split) else 1
             rows = min(rows, estimates.distinct(part, [o.id for o in self.kept(part)]) * shards)
@@ -117,7 +117,7 @@ class Choosing:
             values,
             rows_max=ROWS_EXPECTED_MAX if travels else 0.0,
             gives_keys=repeatable and not cut,
-            guessed=guessed,
+            most={c: column.most for c, column in known.items() if column.is_guess},
             routed=frozenset(c for c, id in self.columns[i].items() if is_routed(id, part, self.ctx.catalog)),
             keys_here=self._keys_here(i),
         )
@@ -163,8 +163,8 @@ class Choosing:
 
     @property
     def is_guess(self) -> bool:
-        """Whether some number of values was not measured."""
-        return any(side.guessed for side in self.sides)
+        """Whether nothing was measured of some table."""
+        return any(unmeasured(part, self.ctx.estimates) for part in self.parts)
 
     def told(self, taken: Program) -> Choice:
         """The programs there are, for EXPLAIN: the one that was taken first, then the others by their

@@ -32,6 +32,8 @@ class Group:
     parts: tuple[Node, ...]
     on: Conjuncts
     equal: Equivalence
+    alike: Equivalence
+    """As `equal`, and where both are NULL: enough for rows to be together, not for more conditions."""
 
     @classmethod
     def of(cls, node: Node, analysis: Analysis, *, keeps_colocated: bool = False) -> Group:
@@ -47,7 +49,8 @@ class Group:
         known = Equivalence()
         for part in parts:
             known = known.joined(analysis.equal(part))
-        return cls(tuple(parts), on, known.with_pairs(equalities(on, analysis.types)))
+        equal = known.with_pairs(equalities(on, analysis.types))
+        return cls(tuple(parts), on, equal, known.with_pairs(equalities(on, analysis.types, null_safe=True)))
 
     def link(self, left: Node, right: Node, on: Conjuncts, *, implied: bool) -> tuple[Join, Conjuncts]:
         """The two, joined by the conjuncts that read both and nothing else, and the other conjuncts.

@@ -45,7 +45,7 @@ def in_keys(key: ColumnId, name: str) -> exp.In:
 def is_repeatable(side: Node, ctx: PlanContext) -> bool:
     """Whether the side alone gives the same rows each time."""
     alone = not free_columns(side) and not names_read(side)
-    reads = any(isinstance(n, Scan | Local) for n in walk(side))
+    reads = bool(side.kinds & {Scan, Local})
     return alone and reads and is_deterministic(side, ctx.type_of)
 
 

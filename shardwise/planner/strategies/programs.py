@@ -21,6 +21,9 @@ from shardwise.plan.nodes import JoinKind
 from shardwise.planner.estimates.defaults import ROW_BYTES
 
 KEY_BYTES: Final = 8.0
+ANCHORS_MAX: Final = 3
+"""To the shards of so many of the largest sides all others may be sent: it is not worth while to a small
+one."""
 SideId = int
 ClassId = int
 Strategy = Literal["gather", "keys", "broadcast"]
@@ -44,8 +47,8 @@ class Side:
     rows_max: float = 0.0
     """If its rows are no more, they may come ahead, and count once. 0: they may not."""
     gives_keys: bool = False
-    guessed: frozenset[ClassId] = frozenset()
-    """Classes of which the number of values was not measured: each row may have a key of its own."""
+    most: Mapping[ClassId, float] = field(default_factory=dict)
+    """Of classes of which the number of values was not measured, the most that there may be."""
     keys_here: Mapping[ClassId, float] = field(default_factory=dict)
 
     @property
@@ -54,7 +57,7 @@ class Side:
 
     def keys(self, by: ClassId) -> float:
         """How many keys it gives, at most."""
-        return self.rows if by in self.guessed else min(self.values[by], self.rows)
+        return min(self.most.get(by, self.values[by]), self.rows)
 
 
 class Ahead(NamedTuple):
@@ -204,9 +207,10 @@ def programs(
     reduced = _reduced(State(list(sides)), narrows, keys_max, range(len(sides)), is_forced="keys" in only)
     if reduced.steps:
         found["keys"] = reduced.finished(consumer)
+    largest = sorted(range(len(sides)), key=lambda i: -_size(sides[i]))[:ANCHORS_MAX]
     sent = [
         program
-        for anchor in range(len(sides))
+        for anchor in largest
         if (program := _all_sent(sides, anchor, narrows, sends, kind, consumer, keys_max)) is not None
     ]
     if sent:
