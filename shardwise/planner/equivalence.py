@@ -32,6 +32,8 @@ from shardwise.plan.tree import bare, column_id
 Types = Mapping[ColumnId, Output]
 Pair = tuple[ColumnId, ColumnId]
 
+_ALONE = {"UHUGEINT", "UINT128"}
+"""Types that DuckDB compares with others of their family as DOUBLE: 2^100 is 2^100 + 1 there."""
 _INEXACT = {Family.NESTED, Family.OTHER, Family.JSON, Family.INTERVAL}
 
 
@@ -143,7 +145,10 @@ def linkable(left: ColumnId, right: ColumnId, types: Types) -> bool:
     if not are_told_apart_alike(one, other):
         return False
     family = key_family(one.type)
-    return family is key_family(other.type) and family not in _INEXACT
+    if family is not key_family(other.type) or family in _INEXACT:
+        return False
+    names = {one.type.upper(), other.type.upper()}
+    return len(names) == 1 or names.isdisjoint(_ALONE)
 
 
 def key_family(type_text: str) -> Family:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 import pytest
 
-from tests.oracle.cluster import By, Table, mod
+from tests.oracle.cluster import By, Cluster, Table, mod
 from tests.oracle.compare import answer_of, difference
 from tests.oracle.harness import Stage, run
 from tests.oracle.worlds import World
@@ -67,3 +69,20 @@ def test_equal_and_not_the_same(stage: Stage, sql: str, force: tuple[str, ...], 
     with one, cluster.connect(force=force, time_zone=zone) as connection:
         expected = answer_of(one.execute(sql))
         assert difference(run(connection, sql), expected) is None
+
+
+def test_what_is_compared_as_floating_point_is_not_chained(tmp_path: Path) -> None:
+    """HUGEINT = UHUGEINT compares DOUBLEs: 2^100 and 2^100 + 1 both equal a third, and not one another."""
+    large = 2**100
+    tables = [
+        Table("a", "h HUGEINT", By("by_h", "h"), query=f"SELECT {large}"),
+        Table("b", "u UHUGEINT, k INTEGER", By("by_h", "k"), query=f"SELECT {large}, 1"),
+        Table("c", "h HUGEINT", By("by_h", "h"), query=f"SELECT {large} + 1"),
+    ]
+    cluster = Cluster.build(tmp_path, tables, [mod("by_h")], shards=2)
+    sql = "SELECT a.h, b.u, c.h FROM a JOIN b ON a.h = b.u JOIN c ON b.u = c.h"
+    expected = answer_of(cluster.whole().execute(sql))
+    assert len(expected.rows) == 1
+    for force in ((), ("keys",), ("broadcast",)):
+        with cluster.connect(force=force) as connection:
+            assert difference(run(connection, sql), expected) is None
