@@ -110,16 +110,26 @@ def _chosen(node: Filter, scan: Scan, plan: Node, ctx: PlanContext) -> _Lookup |
         found = usable(index, plan, ctx)
         if found is None or not _compares(index, found, scan.table, ctx):
             continue
-        if not index.unique and _are_everywhere(Filter(input=scan, conjuncts=tests), scan, ctx):
+        rows = Filter(input=scan, conjuncts=tests)
+        if not index.unique and _are_known(index, scan, ctx) and _are_everywhere(rows, scan, ctx):
             _decline(index, OfIndex.NOT_CHEAPER, "the keys are expected on all shards", ctx)
             continue
         return _Lookup(index, found, scan, tests)
     return None
 
 
+def _are_known(index: LookupIndex, scan: Scan, ctx: PlanContext) -> bool:
+    """Whether it is known how many values the index's columns have. The table's rows alone do not tell."""
+    known = ctx.catalog.statistics_of(scan.table)
+    if known is None:
+        return False
+    columns = [known.columns.get(name.casefold()) for name in index.columns]
+    return all(column is not None and column.distinct is not None for column in columns)
+
+
 def _are_everywhere(rows: Filter, scan: Scan, ctx: PlanContext) -> bool:
-    """Whether so many rows are expected that all shards have some. Nobody knows without statistics."""
-    if ctx.catalog.statistics_of(scan.table) is None or ctx.catalog.is_slot_grain(scan.table):
+    """Whether so many rows are expected that all shards have some."""
+    if ctx.catalog.is_slot_grain(scan.table):
         return False
     shards = len(scan.route.shards)
     spared: float = shards * (1 - 1 / shards) ** ctx.estimates.rows(rows)

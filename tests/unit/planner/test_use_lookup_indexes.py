@@ -252,3 +252,10 @@ def test_statistics_say_that_an_index_spares_nothing() -> None:
     many = planner(T + index + figures.format(1000, 5)).prepare("SELECT k FROM t WHERE x = 1")
     assert few.plan(options=TRUST).then is not None
     assert slugs(many.plan(options=TRUST)) == [OfIndex.NOT_CHEAPER]
+
+
+def test_rows_without_statistics_do_not_say_that_an_index_spares_nothing() -> None:
+    """`catalog import` reads how many rows there are, and of no column how many values."""
+    read = "LOCK TABLE t (k INT, x BIGINT, s VARCHAR, d DATE) ROWS 160000 READ AT '2026-12-01T00:00:00Z'"
+    of = planner(T + "CREATE LOOKUP INDEX i ON t (x); " + read)
+    assert planned(of, "SELECT s FROM t WHERE x = 5", [(1,)], "INT").shards == ("s1",)
