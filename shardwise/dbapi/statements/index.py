@@ -19,7 +19,7 @@ from shardwise.catalog.model import JoinIndex, LookupIndex
 from shardwise.dbapi.statements import local
 from shardwise.dbapi.statements.base import Answer, Parameters, Statement, rows_of
 from shardwise.dbapi.statements.text import last_position, position_of, tokens_after, word_at
-from shardwise.errors import ProgrammingError, Reason, SQLSyntaxError, UnknownName
+from shardwise.errors import NotSupportedError, ProgrammingError, Reason, SQLSyntaxError, UnknownName
 from shardwise.executor.guard import Guard
 from shardwise.options import Options
 from shardwise.session.indexes import Asked, build, check, declare, drop, existing
@@ -105,6 +105,8 @@ def read_create(sql: str, end: int) -> Statement:
     wanted = ["lookup", "index"] if is_unique else ["index"]
     if _words(tokens_after(sql, end), len(wanted)) == wanted:
         return CreateIndex(text=sql)
+    if is_unique:
+        return read_of_no_kind(sql, end)
     return local.read_create(sql, word_at(sql, 0).end)
 
 
@@ -124,6 +126,27 @@ def read_check(sql: str, end: int) -> Statement:
     repair = _words(rest, 1) == ["repair"]
     _check_end(sql, rest[1:] if repair else rest, "CHECK … INDEX name [REPAIR]")
     return CheckIndex(kind=kind, name=name, repair=repair)
+
+
+def read_of_no_kind(sql: str, end: int) -> Statement:
+    """CREATE [UNIQUE], CHECK or DROP INDEX: an index over shards is of one of two kinds."""
+    word = word_at(sql, 0)
+    verb = word.text.upper()
+    raise NotSupportedError(
+        f"{verb} is not supported of an index without its kind",
+        position=position_of(sql, word),
+        hint=f"Write {verb} JOIN INDEX or {verb} LOOKUP INDEX for one over shards. "
+        "Indexes within a source are made there, and need not be declared",
+    )
+
+
+def read_repair(sql: str, end: int) -> Statement:
+    """REPAIR is a word at the end of CHECK."""
+    raise SQLSyntaxError(
+        "no statement begins with REPAIR",
+        position=position_of(sql, word_at(sql, 0)),
+        hint="Write CHECK JOIN INDEX name REPAIR or CHECK LOOKUP INDEX name REPAIR",
+    )
 
 
 def _of_kind(sql: str, end: int, verb: str) -> tuple[Kind, list[Token]]:

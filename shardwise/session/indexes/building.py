@@ -71,8 +71,9 @@ def declare(cluster: Cluster, statement: str) -> Index:
         known = existing(catalog, given.name, type(given))
         if print_item(known, catalog.dialect) != print_item(given, catalog.dialect):
             raise ProgrammingError(
-                f'index "{known.name}" is declared otherwise: {print_item(known, catalog.dialect)}',
-                hint="Write it as it is declared, or drop it, and change the catalog's file if it is in it",
+                f'index "{known.name}" is declared otherwise: {print_item(known, catalog.dialect)[:-1]}',
+                hint=f"Write it as it is declared, or {_dropping(known)} first, "
+                "and change the catalog's file if it is in it",
             )
         return known
     return given
@@ -247,8 +248,15 @@ def _check_unique(job: _Job, staging: Staging) -> None:
         values = "1 value" if count == 1 else f"{count:,} values"
         raise IntegrityError(
             f'index "{index.name}" is UNIQUE, and {values} of {columns} are in more than one row',
-            hint=f"See which: {look_for_twice(index)}",
+            hint=f"See which: {look_for_twice(index)}. If they may be, "
+            f"{_dropping(index)}, and create it without UNIQUE",
         )
+
+
+def _dropping(index: Index) -> str:
+    kind = "JOIN" if isinstance(index, JoinIndex) else "LOOKUP"
+    name = index.name.replace('"', '""')
+    return f'DROP {kind} INDEX "{name}"'
 
 
 def _undeclared(cluster: Cluster, index: Index) -> str | None:
