@@ -169,7 +169,7 @@ class _TreeOf:
     def _moved(self, name: str) -> str:
         foreseen = self.fragments[name].expected()
         is_told = foreseen is not None and not foreseen.is_guess
-        about = f"about {_expected(foreseen.rows)} rows" if foreseen is not None and is_told else ""
+        about = f"about {_expected_rows(foreseen.rows)}" if foreseen is not None and is_told else ""
         if self.stats is None:
             return f"{about}, {bytes_text(round(foreseen.bytes))}" if foreseen is not None and about else ""
         sent = total(self.stats.fragments.get(name, {}))
@@ -233,7 +233,7 @@ def _chosen(choice: Choice) -> Iterator[str]:
     """The strategy that was taken, and those that lost, with what was expected of each."""
     if len(choice.alternatives) > 1:
         taken, *lost = (
-            f"{STRATEGIES[a.strategy]}, {_expected(a.moved)} rows moved, {_expected(a.sent)} sent"
+            f"{STRATEGIES[a.strategy]}, {_expected_rows(a.moved)} moved, {_expected(a.sent)} sent"
             for a in choice.alternatives
         )
         sides = f"{', '.join(choice.sides[:-1])} and {choice.sides[-1]}"
@@ -245,6 +245,11 @@ def _chosen(choice: Choice) -> Iterator[str]:
 
 def _expected(rows: float) -> str:
     return f"{rows:,.0f}" if rows < 1000 else f"{float(f'{rows:.3g}'):,.0f}"
+
+
+def _expected_rows(rows: float) -> str:
+    number = _expected(rows)
+    return f"{number} row{'s' * (number != '1')}"
 
 
 def _joined(notes: Sequence[Note]) -> list[str]:

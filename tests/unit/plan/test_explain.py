@@ -13,6 +13,7 @@ from sqlglot import exp, parse_one
 
 from shardwise.catalog.model import Column, Reference, Sharded, ShardKey, Table
 from shardwise.plan import nodes as n
+from shardwise.plan.choices import Foreseen
 from shardwise.plan.explain import explain_json, explain_text, route_rows, sources_text, steps_text
 from shardwise.plan.route import Note, Route
 from shardwise.plan.run import First, Fragment, Merge, Plan
@@ -414,3 +415,14 @@ def check(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Non
             below = schema.get("properties", {}).get(key) or schema.get("additionalProperties")
             assert below, f"{key} is not in the schema"
             check(item, below, root)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"), [(0.6, "about 1 row, "), (2.0, "about 2 rows, "), (12345.0, "about 12,300 rows, ")]
+)
+def test_how_many_rows_are_expected(rows: float, told: str) -> None:
+    counted = replace(
+        fragment("f1", "SELECT 1"), expected=lambda: Foreseen(rows=rows, bytes=8.0, is_guess=False)
+    )
+    tree = n.Gather(input=scan(ORDERS, "o"), fragment="f1", shards=SHARDS, notes=())
+    assert told in explain_text(plan(tree, counted))
