@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from shardwise.errors import Cancelled, Error, InterfaceError
+from shardwise.errors import Cancelled, Error, InterfaceError, InternalError
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
@@ -118,6 +118,10 @@ class Fetcher:
         self._threads = 0
         self._is_stopped = False
         self._forget = guard.on_stop(self.stop)
+
+    def fail(self, error: Error) -> None:
+        """The statement's error, if it has none yet."""
+        self._guard.stop(error)
 
     # -- for the merge ------------------------------------------------------------------------
 
@@ -476,7 +480,15 @@ class SortedBatches:
         return self
 
     def __next__(self) -> Batch:
-        batch: Batch | None = next(self._merged, None)
+        try:
+            batch: Batch | None = next(self._merged, None)
+        except Error:
+            raise
+        except Exception as error:
+            # The engine that reads this would pass on a text alone.
+            failure = InternalError(f"sorted streams could not be merged: {type(error).__name__}")
+            self._fetcher.fail(failure)
+            raise failure from error
         if batch is None:
             self._close()
             raise StopIteration

@@ -32,8 +32,11 @@ from shardwise.plan.tree import bare, column_id
 Types = Mapping[ColumnId, Output]
 Pair = tuple[ColumnId, ColumnId]
 
-_ALONE = {"UHUGEINT", "UINT128"}
-"""Types that DuckDB compares with others of their family as DOUBLE: 2^100 is 2^100 + 1 there."""
+_ALONE = {"UHUGEINT", "UINT128", "DATETIME"}
+"""Types that are compared with others of their family as something coarser. DuckDB compares UHUGEINT with
+other whole numbers as DOUBLE: 2^100 is 2^100 + 1 there; MySQL a TIMESTAMP with a DATETIME in the session's
+zone, where an hour may come twice."""
+_INTEGERS = {"TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"}
 _INEXACT = {Family.NESTED, Family.OTHER, Family.JSON, Family.INTERVAL}
 
 
@@ -148,7 +151,15 @@ def linkable(left: ColumnId, right: ColumnId, types: Types) -> bool:
     if family is not key_family(other.type) or family in _INEXACT:
         return False
     names = {one.type.upper(), other.type.upper()}
-    return len(names) == 1 or names.isdisjoint(_ALONE)
+    plain = {name.partition("(")[0].strip() for name in names}
+    return len(plain) == 1 or plain.isdisjoint(_ALONE)
+
+
+def are_declared_alike(one: ColumnId, other: ColumnId, types: Types) -> bool:
+    """Whether two columns are declared alike, so that comparing them cannot fail; integers are, of any
+    width."""
+    names = {types[one].type, types[other].type}
+    return len(names) == 1 or all(name is not None and name.upper() in _INTEGERS for name in names)
 
 
 def key_family(type_text: str) -> Family:

@@ -46,7 +46,7 @@ from shardwise.plan.reasons import OfIndex
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, columns_in, free_columns, replace_columns, rewrite, walk
 from shardwise.planner.distribution import Analysis, Merged, Split
-from shardwise.planner.equivalence import is_binary
+from shardwise.planner.equivalence import are_declared_alike, is_binary
 from shardwise.planner.estimates.defaults import ROW_BYTES
 from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.firsts import KEYS_MAX
@@ -60,7 +60,6 @@ from shardwise.planner.strategies.consumers import of_groups, of_page
 from shardwise.planner.strategies.groups import Group, is_inner
 from shardwise.planner.strategies.keys import (
     among,
-    are_declared_alike,
     asked_of_keys,
     at_most,
     in_keys,
@@ -222,7 +221,7 @@ class _Narrowing:
             return False
         if type_family(declared.type, ctx.catalog.dialect) in _NO_KEYS:
             return False
-        if not are_declared_alike(theirs, id, ctx):
+        if not are_declared_alike(theirs, id, ctx.types):
             return False
         where = self.pair.analysis.of(part)
         assert isinstance(where, Split)

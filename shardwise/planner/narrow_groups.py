@@ -24,13 +24,12 @@ from sqlglot import exp
 from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Join, Keep, Node, Project, Rows, Scan
 from shardwise.plan.tree import column_id, free_columns, rewrite, same
 from shardwise.planner.distribution import Analysis, At, Merged, Split
-from shardwise.planner.equivalence import equalities
+from shardwise.planner.equivalence import are_declared_alike, equalities
 from shardwise.planner.estimates.defaults import ROW_BYTES
 from shardwise.planner.firsts import KEYS_MAX
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import gives_quotients
 from shardwise.planner.strategies.keys import (
-    are_declared_alike,
     asked_of_keys,
     condition_of,
     is_repeatable,
@@ -149,7 +148,7 @@ def _sources(left: Node, mine: ColumnId, key: ColumnId, ctx: PlanContext, analys
     return [
         (tree, id)
         for tree, id in found
-        if are_declared_alike(id, key, ctx)
+        if are_declared_alike(id, key, ctx.types)
         and (isinstance(tree, Rows) or (is_repeatable(tree, ctx) and not waits(tree, ctx)))
         and not (ctx.dialect.reader.cuts_quotients and gives_quotients(tree, ctx.types))
     ]

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from shardwise.catalog.model import Catalog, Sharded, ShardedWith, Table
+from shardwise.catalog.model import Catalog, Scattered, Sharded, ShardedWith, Table
 from shardwise.catalog.types import type_family
 from shardwise.plan.nodes import (
     Aggregate,
@@ -312,7 +312,7 @@ class Estimates:
 
 
 def _default_rows(table: Table) -> float:
-    split = isinstance(table.placement, Sharded | ShardedWith)
+    split = isinstance(table.placement, Sharded | ShardedWith | Scattered)
     return defaults.ROWS_SHARDED if split else defaults.ROWS_WHOLE
 
 

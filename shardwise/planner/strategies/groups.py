@@ -16,7 +16,7 @@ from sqlglot import exp
 from shardwise.plan.nodes import ColumnId, Join, Node
 from shardwise.plan.tree import column, columns_in, parted
 from shardwise.planner.distribution import Analysis, Merged
-from shardwise.planner.equivalence import Equivalence, equalities
+from shardwise.planner.equivalence import Equivalence, Types, are_declared_alike, equalities
 
 Conjuncts = tuple[exp.Expr, ...]
 
@@ -34,6 +34,7 @@ class Group:
     equal: Equivalence
     alike: Equivalence
     """As `equal`, and where both are NULL: enough for rows to be together, not for more conditions."""
+    types: Types
 
     @classmethod
     def of(cls, node: Node, analysis: Analysis, *, keeps_colocated: bool = False) -> Group:
@@ -50,7 +51,8 @@ class Group:
         for part in parts:
             known = known.joined(analysis.equal(part))
         equal = known.with_pairs(equalities(on, analysis.types))
-        return cls(tuple(parts), on, equal, known.with_pairs(equalities(on, analysis.types, null_safe=True)))
+        alike = known.with_pairs(equalities(on, analysis.types, null_safe=True))
+        return cls(tuple(parts), on, equal, alike, analysis.types)
 
     def link(self, left: Node, right: Node, on: Conjuncts, *, implied: bool) -> tuple[Join, Conjuncts]:
         """The two, joined by the conjuncts that read both and nothing else, and the other conjuncts.
@@ -63,7 +65,8 @@ class Group:
     def _implied(self, left: Node, right: Node, on: Conjuncts) -> Iterator[exp.Expr]:
         linked = {frozenset(columns_in(c)) for c in on}
         for one, other in self.pairs(left, right):
-            if frozenset((one, other)) not in linked:
+            # Of other types the comparison may fail, where those that were written do not.
+            if frozenset((one, other)) not in linked and are_declared_alike(one, other, self.types):
                 yield exp.EQ(this=column(one), expression=column(other))
 
     def pairs(self, left: Node, right: Node) -> Iterator[tuple[ColumnId, ColumnId]]:

@@ -29,7 +29,6 @@ from shardwise.planner.pass_context import PlanContext
 
 _UNKNOWN = "keys of the other side"
 _ON_A_LINE = frozenset({Family.INT, Family.DECIMAL, Family.DATE, Family.TIMESTAMP})
-_INTEGERS = frozenset({"TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"})
 
 
 def asked_of_keys(many: Node, key: ColumnId) -> Node:
@@ -56,12 +55,6 @@ def waits(side: Node, ctx: PlanContext) -> bool:
     values = {p.name for n in walk(side) for e in n.expressions for p in e.find_all(exp.Placeholder)}
     rows = {n.name for n in walk(side) if isinstance(n, Rows)}
     return not unknown.isdisjoint(values | rows)
-
-
-def are_declared_alike(one: ColumnId, other: ColumnId, ctx: PlanContext) -> bool:
-    """Whether two columns are declared alike; integers are, of any width."""
-    types = {ctx.types[one].type, ctx.types[other].type}
-    return len(types) == 1 or all(t is not None and t.upper() in _INTEGERS for t in types)
 
 
 def name_of_keys(mine: ColumnId, theirs: ColumnId) -> ColumnId:

@@ -87,3 +87,17 @@ def test_one_thread_reads_all_streams(con: shardwise.Connection, requests_max: i
 def test_a_page_in_a_subquery_or_beside_other_rows_is_moved(con: shardwise.Connection) -> None:
     count = con.execute(f"SELECT count(*) FROM ({PAGE}) q").fetchone()
     assert count == (10,)
+
+
+def test_an_error_of_the_merging_itself_is_ours(
+    con: shardwise.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB would pass on its text alone, with a traceback, as an error of the data."""
+
+    def broken(*_: object) -> object:
+        raise ZeroDivisionError
+        yield
+
+    monkeypatch.setattr("shardwise.executor.stream.merged", broken)
+    with pytest.raises(shardwise.InternalError, match=r"^sorted streams could not be merged"):
+        con.execute(STREAM).fetchall()
