@@ -31,7 +31,7 @@ from shardwise.plan.tree import (
 )
 from shardwise.planner.distribution import Analysis, Split, stays
 from shardwise.planner.early_values import different
-from shardwise.planner.firsts import Early, Use
+from shardwise.planner.firsts import LIST_MAX, Early, Use
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import gives_quotients
 
@@ -82,7 +82,7 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
             return part  # a row
         if use != "exists" and ctx.dialect.reader.cuts_quotients and gives_quotients(plan, ctx.types):
             return part
-        early = ctx.firsts.add(use, plan if use != "exists" else _one_row(plan))
+        early = ctx.firsts.add(use, _of_use(use, plan))
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:
             return _placeholder(part, early)
@@ -109,8 +109,12 @@ def _use(part: exp.Expr) -> tuple[Use, Node | None]:
     return "scalar", plan_of(part)
 
 
-def _one_row(plan: Node) -> Node:
-    return Limit(input=plan, count=exp.Literal.number(1))
+def _of_use(use: Use, plan: Node) -> Node:
+    """Of EXISTS one row tells; of IN no shard gives more than are of use, and one that tells there are
+    more."""
+    if use == "scalar":
+        return plan
+    return Limit(input=plan, count=exp.Literal.number(1 if use == "exists" else LIST_MAX + 1))
 
 
 def _placeholder(part: exp.Expr, early: Early) -> exp.Expr:
