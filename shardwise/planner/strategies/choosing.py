@@ -4,8 +4,8 @@ one."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
+from shardwise.caching import cached_property
 from shardwise.plan.choices import Alternative, Choice
 from shardwise.plan.nodes import ColumnId, Filter, JoinKind, Local, Node, Output, Rows, Scan, Values
 from shardwise.plan.run import Bound

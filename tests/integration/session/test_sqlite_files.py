@@ -91,7 +91,7 @@ def test_one_that_is_not_wanted_is_not_read(tmp_path: Path, files: Any) -> None:
 def test_keys_of_one_side_are_sent_to_the_other(files: Any) -> None:
     sql = "SELECT t.k, names.big FROM t JOIN names ON names.s = t.s WHERE t.n = 1 ORDER BY 1"
     assert rows(files, sql) == [(k, 2**62 + k % 4) for k in range(40) if k % 3 == 1]
-    assert "Runs first: $keys_1" in "\n".join(row[0] for row in rows(files, f"EXPLAIN {sql}"))
+    assert "Runs first: $rows_1" in "\n".join(row[0] for row in rows(files, f"EXPLAIN {sql}"))
 
 
 def test_sums_leave_64_bits(files: Any) -> None:
