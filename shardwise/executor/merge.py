@@ -263,9 +263,10 @@ class DuckDBMerging:
                 self.count_spilled()
 
     def measure(self) -> None:
-        """Has what is spilled counted; `count_spilled` is for the end of the rows."""
-        self._is_measured = True
-        duck.measure(self._con)
+        """Has what is spilled counted; `count_spilled` is for the end of the rows. DuckDB 1 does not tell."""
+        if not duck.IS_V1:
+            self._is_measured = True
+            duck.measure(self._con)
 
     def count_spilled(self) -> None:
         if self._is_measured:
