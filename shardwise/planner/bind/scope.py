@@ -1,9 +1,8 @@
 """Names in scope: from what the user wrote to a column's identity.
 
-DuckDB's rules: letter case never matters; an unqualified name must be in one relation of FROM only,
-columns that USING joins count once; what the block's own FROM does not have is looked for outside
-(a correlated subquery).
-"""
+DuckDB's rules: letter case never matters; an unqualified name must be in one relation of FROM only, columns
+that USING joins count once, and come before others of their name; what the block's own FROM does not have is
+looked for outside (a correlated subquery)."""
 
 from __future__ import annotations
 
@@ -27,10 +26,11 @@ _WITH_FIELDS: Final = frozenset((Family.NESTED, Family.JSON, Family.OTHER))
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A column under the name the user knows it by, and how it is read."""
+    """A column under the name the user knows it by, and how it is read. `is_joined`: USING made it."""
 
     name: str
     expr: exp.Expr
+    is_joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,8 @@ class Scope:
 
     def _unqualified(self, name: str, column: exp.Column) -> exp.Expr | None:
         lowered = name.lower()
-        found = [c.expr for c in self.item.star if c.name.lower() == lowered]
+        named = [c for c in self.item.star if c.name.lower() == lowered]
+        found = [c.expr for c in named if c.is_joined] or [c.expr for c in named]
         if len(found) > 1:
             where = [r.alias for r in self.item.relations if r.column(name) is not None]
             raise UnknownName(
@@ -178,7 +179,10 @@ def join_items(
     """The names after a join; `using` maps each joined name (lower case) to what it reads."""
     if kind in ("semi", "anti"):
         return FromItem(node, left.relations, left.star)
-    star = [Named(c.name, using.get(c.name.lower(), c.expr)) for c in left.star]
+    star = [
+        Named(c.name, using[c.name.lower()], is_joined=True) if c.name.lower() in using else c
+        for c in left.star
+    ]
     star += [c for c in right.star if c.name.lower() not in using]
     return FromItem(node, left.relations + right.relations, tuple(star))
 

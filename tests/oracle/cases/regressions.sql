@@ -254,3 +254,13 @@ WITH w AS MATERIALIZED (SELECT nosuch FROM a), u AS (SELECT * FROM w), v AS (SEL
 -- one that is read by way of others is
 -- @raises
 WITH w AS (SELECT nosuch FROM a), u AS (SELECT w1.* FROM w w1, w w2) SELECT k FROM a, u;
+
+-- a column that USING joins comes before others of its name
+SELECT b.v, c.y AS w FROM a JOIN b USING (k) JOIN c ON k = c.k;
+
+-- a column that USING joins comes before others of its name, of a FULL JOIN too
+SELECT k, c.k AS other FROM c, a FULL JOIN b USING (k) WHERE k > 1;
+
+-- a column that USING joins comes before others of its name, not before another that USING joins
+-- @raises
+SELECT k FROM (a JOIN b USING (k)) CROSS JOIN (c JOIN b q USING (k));
