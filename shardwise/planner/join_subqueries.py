@@ -18,7 +18,8 @@ Sound: a row is kept if one of the inner rows fulfils all conditions (or none do
   EXISTS (SELECT count(*) FROM o WHERE o.c = c.id) is true of every row.
 - Computing the inner rows once for all has to give the same, and must not fail where it is not asked: no
   random(), no 1 / o.x.
-- One condition at least is `column = column`: else the join would compare each row with each.
+- One condition at least is `column = column` of one kind: else the join would compare each row with each. Of
+  IN it is the comparison itself: of a text and a number IN and `=` need not mean the same.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def _inner(conjunct: exp.Expr, outer: Filter, ctx: PlanContext, analysis: Analys
     if free_columns(below) or any(columns_in(c) - known or any(plans_in(c)) for c in on):
         return None
     links = (columns_in(c) & outer.output_ids and columns_in(c) & below.output_ids for c in on)
-    return _Inner(below, on, is_anti) if any(links) and equalities(on, ctx.types) else None
+    return _Inner(below, on, is_anti) if any(links) and equalities(own or on, ctx.types) else None
 
 
 def _rows(plan: Node) -> Node:
