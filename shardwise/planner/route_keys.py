@@ -12,7 +12,7 @@ of it is sent: what `routed` says of a fragment is the union of what its scans n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,35 +77,34 @@ def routed(fragment: Node, catalog: Catalog, lists: Lists) -> Callable[[str], Li
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A list that is asked of a scan's shard key. `placed` has the slot of each key, None where it has
-    none."""
+    """A list that is asked of a scan's shard key. `by_slot` has the numbers of the keys of each slot, under
+    None those of keys that have none."""
 
     name: str
     sharding: Sharding
     part: KeyPart
-    placed: tuple[int | None, ...]
+    by_slot: Mapping[int | None, Sequence[int]]
 
     def slots(self, scan: Scan) -> SlotSet:
         """What may hold one of the keys, of what the scan reads."""
         known = full(self.sharding.function.size) if scan.slots is None else scan.slots
-        if None in self.placed:
+        if None in self.by_slot:
             return known
-        return known & self.part.place.lift(mask({slot for slot in self.placed if slot is not None}))
+        return known & self.part.place.lift(mask({slot for slot in self.by_slot if slot is not None}))
 
-    def is_on(self, slot: int | None, slots: SlotSet) -> bool:
-        return slot is None or bool(self.part.place.lift(1 << slot) & slots)
+    def on(self, shard: str) -> Iterator[int]:
+        """The numbers of the keys that may be on the shard."""
+        here = self.sharding.slots_of(shard)
+        for slot, numbers in self.by_slot.items():
+            if slot is None or self.part.place.lift(1 << slot) & here:
+                yield from numbers
 
 
 def _kept(keys: Sequence[Any], uses: Sequence[_Use], shard: str) -> Sequence[Any]:
     """The keys that one of the scans may have on the shard; one at least, for not every engine has a list of
     none."""
-    slots = [use.sharding.slots_of(shard) for use in uses]
-    kept = [
-        key
-        for number, key in enumerate(keys)
-        if any(use.is_on(use.placed[number], here) for use, here in zip(uses, slots, strict=True))
-    ]
-    return kept or keys[:1]
+    kept = sorted({number for use in uses for number in use.on(shard)})
+    return [keys[number] for number in kept] or keys[:1]
 
 
 def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, lists: Lists) -> _Use | None:
@@ -114,8 +113,10 @@ def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, lists: Lists) -> _Use
     placement = scan.table.placement
     if found is None or part is None or not isinstance(placement, Sharded):
         return None
-    placed = tuple(_slot(part, key) for key in lists[found.name])
-    return _Use(found.name, catalog.sharding(placement.sharding), part, placed)
+    by_slot: dict[int | None, list[int]] = {}
+    for number, key in enumerate(lists[found.name]):
+        by_slot.setdefault(_slot(part, key), []).append(number)
+    return _Use(found.name, catalog.sharding(placement.sharding), part, by_slot)
 
 
 def _part(id: ColumnId, scan: Scan, catalog: Catalog) -> KeyPart | None:
