@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -50,6 +50,18 @@ class Form:
     @property
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+
+def create_table(form: Form, define: Callable[[FormColumn], str], quoted: Callable[[str], str]) -> str:
+    """The statement that makes the table, if it is not there; `define` writes a column."""
+    columns = ", ".join(map(define, form.columns))
+    return f"CREATE TABLE IF NOT EXISTS {quoted(form.table)} ({columns})"
+
+
+def definition(column: FormColumn, quoted: Callable[[str], str], collation: str | None) -> str:
+    """A column as most products write it; `collation` is its own as the product names it."""
+    collated = f" COLLATE {collation}" if collation else ""
+    return f"{quoted(column.name)} {column.type}{collated}{'' if column.nullable else ' NOT NULL'}"
 
 
 class Rows(Protocol):

@@ -21,7 +21,7 @@ from shardwise.executor.backends import backend_of
 from shardwise.executor.backends.base import Location
 from shardwise.executor.backends.duckdb import settings
 from shardwise.executor.pools import SourcePool
-from shardwise.executor.writing.base import Form, FormColumn, Rows
+from shardwise.executor.writing.base import Form, FormColumn, Rows, create_table, definition
 
 _quoted = duck.identifier
 _T = TypeVar("_T")
@@ -129,13 +129,11 @@ class DuckDBWriter:
 
 
 def _table(form: Form) -> str:
-    columns = ", ".join(map(_definition, form.columns))
-    return f"CREATE TABLE IF NOT EXISTS {_quoted(form.table)} ({columns})"
+    return create_table(form, _definition, _quoted)
 
 
 def _definition(column: FormColumn) -> str:
-    collation = f" COLLATE {column.collation}" if column.collation else ""
-    return f"{_quoted(column.name)} {column.type}{collation}{'' if column.nullable else ' NOT NULL'}"
+    return definition(column, _quoted, column.collation)
 
 
 def _same(column: FormColumn, form: Form) -> str:

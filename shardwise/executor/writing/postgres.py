@@ -20,7 +20,7 @@ from shardwise.executor.backends.base import Location
 from shardwise.executor.backends.postgres.session import Session
 from shardwise.executor.backends.postgres.settings import Settings
 from shardwise.executor.pools import SourcePool
-from shardwise.executor.writing.base import Form, FormColumn, Rows
+from shardwise.executor.writing.base import Form, FormColumn, Rows, create_table, definition
 
 _GONE: Final = "shardwise_gone"
 _quoted = spoken("postgres").quoted
@@ -114,13 +114,11 @@ def _text(text: str) -> sql.SQL:
 
 
 def _table(form: Form) -> str:
-    columns = ", ".join(map(_definition, form.columns))
-    return f"CREATE TABLE IF NOT EXISTS {_quoted(form.table)} ({columns})"
+    return create_table(form, _definition, _quoted)
 
 
 def _definition(column: FormColumn) -> str:
-    collation = f" COLLATE {_quoted(column.collation)}" if column.collation else ""
-    return f"{_quoted(column.name)} {column.type}{collation}{'' if column.nullable else ' NOT NULL'}"
+    return definition(column, _quoted, _quoted(column.collation) if column.collation else None)
 
 
 def _same(column: FormColumn, form: Form) -> str:

@@ -23,7 +23,7 @@ from shardwise.executor import lite
 from shardwise.executor.backends import backend_of
 from shardwise.executor.backends.base import Location
 from shardwise.executor.pools import SourcePool
-from shardwise.executor.writing.base import Form, FormColumn, Rows
+from shardwise.executor.writing.base import Form, FormColumn, Rows, create_table, definition
 
 _BUSY_MS: Final = 5_000
 _quoted = lite.identifier
@@ -112,13 +112,11 @@ class SQLiteWriter:
 
 
 def _table(form: Form) -> str:
-    columns = ", ".join(map(_definition, form.columns))
-    return f"CREATE TABLE IF NOT EXISTS {_quoted(form.table)} ({columns})"
+    return create_table(form, _definition, _quoted)
 
 
 def _definition(column: FormColumn) -> str:
-    collation = f" COLLATE {_quoted(column.collation)}" if column.collation else ""
-    return f"{_quoted(column.name)} {column.type}{collation}{'' if column.nullable else ' NOT NULL'}"
+    return definition(column, _quoted, _quoted(column.collation) if column.collation else None)
 
 
 def _same(column: FormColumn, form: Form) -> str:
