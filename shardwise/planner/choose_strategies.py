@@ -124,7 +124,7 @@ class _Pass:
     def _chosen(self, choosing: Choosing) -> Program | None:
         found = dict(choosing.programs)
         gather = found["gather"]
-        if choosing.is_guess and not any(choosing.came):
+        if any(choosing.unmeasured) and not any(choosing.came):
             found = {n: p for n, p in found.items() if p is gather or p.cost <= gather.cost * _SURE}
         forced = [name for name in ("keys", "broadcast") if name in self.ctx.forced and name in found]
         best = found[forced[0]] if forced else min(found.values(), key=lambda p: p.cost)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shardwise.caching import cached_property
+from shardwise.catalog.model import Table
 from shardwise.plan.choices import Alternative, Choice
 from shardwise.plan.nodes import ColumnId, Filter, JoinKind, Local, Node, Output, Rows, Scan, Values
 from shardwise.plan.run import Bound
@@ -100,19 +101,18 @@ class Choosing:
         rows = estimates.rows(part) if bound is None else max(estimates.rows(part), ROWS_MAX)
         values = {c: estimates.distinct(part, [id]) for c, id in self.columns[i].items()}
         known = {c: estimates.of(part).column(id) for c, id in self.columns[i].items()}
-        is_told = not unmeasured(part, estimates) or _is_asked(part) or _is_here(part)
+        is_told = not self.unmeasured[i] or _is_asked(part) or _is_here(part)
+        shards = max(len(where.shards), 1) if isinstance(where, Split) else 1
         if self.kind in ("semi", "anti") and i == 1:  # no key of it comes twice
-            shards = len(where.shards or ()) if isinstance(where, Split) else 1
             rows = min(rows, estimates.distinct(part, [o.id for o in self.kept(part)]) * shards)
         repeatable = is_told and is_repeatable(part, self.ctx) and not waits(part, self.ctx)
         cut = self.ctx.dialect.reader.cuts_quotients and gives_quotients(part, self.ctx.types)
         travels = repeatable and bound is None and may_travel(self.kept(part)) and self.ctx.dialect.sends_rows
-        shards = len(where.shards or ()) if isinstance(where, Split) else 1
         return Side(
             name,
             rows,
             0.0 if _is_here(part) else self._width(part),
-            max(shards, 1),
+            shards,
             values,
             rows_max=ROWS_EXPECTED_MAX if travels else 0.0,
             gives_keys=repeatable and not cut,
@@ -160,18 +160,16 @@ class Choosing:
         where = self.analysis.of(self.parts[many])
         return isinstance(where, Split) and not self.analysis.are_foreign(where.shards)
 
-    @property
-    def is_guess(self) -> bool:
-        """Whether nothing was measured of some table."""
-        return any(unmeasured(part, self.ctx.estimates) for part in self.parts)
+    @cached_property
+    def unmeasured(self) -> tuple[tuple[Table, ...], ...]:
+        """Of each part, the tables of which nothing was measured."""
+        return tuple(unmeasured(part, self.ctx.estimates) for part in self.parts)
 
     def told(self, taken: Program) -> Choice:
         """The programs there are, for EXPLAIN: the one that was taken first, then the others by their
         cost."""
         order = sorted(self.programs.items(), key=lambda p: (p[1] is not taken, p[1].cost))
-        tables = dict.fromkeys(
-            t.name for p in self.parts for t in unmeasured(p, self.ctx.estimates) if self.is_guess
-        )
+        tables = dict.fromkeys(table.name for of_part in self.unmeasured for table in of_part)
         return Choice(
             sides=tuple(side.name for side in self.sides),
             alternatives=tuple(Alternative(n, p.moved, p.sent, p.cost) for n, p in order),
