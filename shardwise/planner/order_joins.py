@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from shardwise.plan.nodes import Join, Node
 from shardwise.plan.tree import map_expressions, map_inputs, map_plans
-from shardwise.planner.distribution import Analysis, At, Copied, Distribution, Merged
-from shardwise.planner.equivalence import Equivalence
+from shardwise.planner.distribution import Analysis, Merged, may_join
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.strategies.groups import Conjuncts, Group, is_inner
 
@@ -53,25 +52,12 @@ def _colocated(
     for implied in (False, True):
         for i in range(len(clusters)):
             for j in range(i + 1, len(clusters)):
-                if not _may_join(analysis.of(clusters[i]), analysis.of(clusters[j]), group.alike):
+                if not may_join(analysis.of(clusters[i]), analysis.of(clusters[j]), group.alike):
                     continue
                 joined, rest = group.link(clusters[i], clusters[j], on, implied=implied)
                 if joined.on and not isinstance(analysis.of(joined), Merged):
                     return i, j, joined, rest
     return None
-
-
-def _may_join(one: Distribution, other: Distribution, alike: Equivalence) -> bool:
-    """Whether there are keys, or copies, by which the two could be together at all: most are not."""
-    if isinstance(one, Merged | At) or isinstance(other, Merged | At):
-        return False
-    if isinstance(one, Copied) or isinstance(other, Copied) or one.is_one or other.is_one:
-        return True
-    return any(
-        mine.function == theirs.function and all(map(alike.equal, mine.columns, theirs.columns))
-        for mine in one.keys
-        for theirs in other.keys
-    )
 
 
 def _differs(before: Node, after: Node) -> bool:

@@ -4,6 +4,7 @@ Every question "may this run per shard?" is answered here. README.md has the rul
 """
 
 from shardwise.planner.distribution.analysis import Analysis
+from shardwise.planner.distribution.joins import may_join
 from shardwise.planner.distribution.leaves import global_keys
 from shardwise.planner.distribution.set_operations import mixes_collations
 from shardwise.planner.distribution.subqueries import stays
@@ -18,6 +19,7 @@ __all__ = [
     "Merged",
     "Split",
     "global_keys",
+    "may_join",
     "mixes_collations",
     "stays",
 ]

@@ -16,13 +16,14 @@ from shardwise.planner.distribution.values import (
     Copied,
     Distribution,
     Key,
+    Merged,
     Shards,
     Split,
     common_shards,
     covers,
     meet,
 )
-from shardwise.planner.equivalence import equalities
+from shardwise.planner.equivalence import Equivalence, equalities
 
 
 def of_join(node: Join, analysis: Questions) -> Distribution:
@@ -63,6 +64,17 @@ def _lateral(node: Join, left: Distribution, right: At, analysis: Questions) -> 
     if fits and isinstance(left, Split) and is_at(left, right, analysis.equal(node.left)):
         return left
     return MERGED
+
+
+def may_join(one: Distribution, other: Distribution, alike: Equivalence) -> bool:
+    """Whether two inputs of an inner join may be together at all, where no more than `alike` is equal: of
+    most it is told without a tree. `of_join` decides."""
+    if isinstance(one, Merged | At) or isinstance(other, Merged | At):
+        return False
+    if isinstance(one, Copied) or isinstance(other, Copied) or one.is_one or other.is_one:
+        return True
+    pairs = ((mine, theirs) for mine in one.keys for theirs in other.keys)
+    return any(a.function == b.function and all(map(alike.equal, a.columns, b.columns)) for a, b in pairs)
 
 
 def _linked(node: Join, left: Split, right: Split, analysis: Questions) -> tuple[Key, Key] | None:
