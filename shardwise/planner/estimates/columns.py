@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from shardwise.catalog.statistics import ColumnStatistics
@@ -29,12 +29,14 @@ class ColumnEstimate:
     is_guess: bool = True
     most: float = float("inf")
     """No more values than that, whatever was guessed."""
+    below: Callable[[float], float] | None = None
+    """Of what is computed: the share of the values below one, where there are no bounds."""
 
     def before(self, value: float) -> float | None:
         """The share of the values that are not NULL and below `value`; None where nothing was measured."""
         bounds = self.bounds
         if len(bounds) < 2:
-            return None
+            return None if self.below is None else self.below(value)
         if value <= bounds[0]:
             return 0.0
         if value > bounds[-1]:

@@ -39,10 +39,11 @@ from shardwise.plan.nodes import (
     Values,
     Window,
 )
-from shardwise.plan.tree import bare, column_id, columns_in
+from shardwise.plan.tree import bare, column_id, columns_in, parted, plan_of
 from shardwise.planner.estimates import defaults
 from shardwise.planner.estimates.columns import ColumnEstimate, guessed, measured
 from shardwise.planner.estimates.estimate import Estimate, damped
+from shardwise.planner.estimates.groups import of_call
 from shardwise.planner.estimates.selectivity import Selectivity
 from shardwise.planner.parameters import Parameters
 
@@ -117,10 +118,13 @@ class Estimates:
     def _filter(self, node: Filter) -> Estimate:
         below = self.of(node.input)
         if isinstance(node.input, Aggregate):
-            calls = {ColumnId(node.input.rel, c.name) for c in node.input.calls}
-            on_calls = [c for c in node.conjuncts if columns_in(c) & calls]
-            rest = [c for c in node.conjuncts if not columns_in(c) & calls]
-            share = self._selectivity(node.input, rest) * (defaults.OF_GROUPS if on_calls else 1.0)
+            unknown = {
+                id
+                for c in node.input.calls
+                if below.column(id := ColumnId(node.input.rel, c.name)).below is None
+            }
+            on_unknown, rest = parted(node.conjuncts, lambda c: bool(columns_in(c) & unknown))
+            share = self._selectivity(node.input, rest) * (defaults.OF_GROUPS if on_unknown else 1.0)
         else:
             share = self._selectivity(node.input, node.conjuncts)
         rows = max(below.rows * share, min(below.rows, 1.0)) if share > 0 else 0.0
@@ -155,9 +159,12 @@ class Estimates:
             elif isinstance(conjunct, exp.In):
                 id = column_id(bare(conjunct.this))
                 query = conjunct.args.get("query")
+                plan = plan_of(query) if query is not None else None
                 listed = self._members(
                     query if query is not None else exp.Tuple(expressions=conjunct.expressions)
                 )
+                if plan is not None:
+                    listed = self.distinct(plan, [o.id for o in plan.outputs])
                 if id is not None and (listed is not None or query is None):
                     found[id] = float(len(conjunct.expressions)) if listed is None else listed
         return found
@@ -251,14 +258,24 @@ class Estimates:
             factors = sorted((self._values(node.keys[p].expr, node.input) for p in positions), reverse=True)
             rows += min(below.rows, damped(factors)) if positions else 1.0
         keys = {key.name for key in node.keys}
+        calls = {call.name: call.expr for call in node.calls}
         computed = self._computed(node.keys, node.input)
+        own = node.input.output_ids
+
+        def is_measured() -> bool:
+            """Whether it is known how many groups there are."""
+            ids = [column_id(bare(key.expr)) for key in node.keys]
+            return all(id in own and not below.column(id).is_guess for id in ids if id) and None not in ids
 
         def find(id: ColumnId) -> ColumnEstimate:
-            return (
-                computed(id).among(below.rows, rows)
-                if id.name in keys
-                else self._guess(id, rows, is_unique=False)
-            )
+            if id.name in keys:
+                return computed(id).among(below.rows, rows)
+            guess, call = self._guess(id, rows, is_unique=False), calls.get(id.name)
+            if call is None or not is_measured():
+                return guess
+            read = column_id(call.this)
+            column = below.column(read) if read in own else None
+            return of_call(call, column, below.rows, rows, guess) or guess
 
         return Estimate(rows, find)
 

@@ -132,13 +132,14 @@ class Selectivity:
 
     def _bound(self, test: exp.Expr) -> float:
         column, other, is_flipped = self._sides(test)
-        before = self._before(column, other)
-        if column is None or before is None:
+        value = scalar_of(other, column.family, self._peek) if column is not None else None
+        before = column.before(value) if column is not None and value is not None else None
+        if column is None or value is None or before is None:
             return defaults.BOUND
         kind = _FLIPPED[type(test)] if is_flipped else type(test)
+        if kind in (exp.LTE, exp.GT):
+            before += column.of_value(value)
         share = before if kind in (exp.LT, exp.LTE) else 1.0 - before
-        if kind in (exp.LTE, exp.GTE) and column.family is not Family.FLOAT:
-            share += 1.0 / max(column.distinct, 1.0) if kind is exp.LTE else 0.0
         return min(1.0, max(share, 0.0)) * (1.0 - column.nulls)
 
     def _between(self, test: exp.Between) -> float:
