@@ -43,6 +43,8 @@ class Syntax:
     type.
 
     `unknown_is_text`: a quoted name that nothing has is a text there, so that a column must not stand alone.
+    `fence` ends partitions that are put together where `is_fenced` says so of the query: the engine is not to
+    take them apart and join each by itself.
     """
 
     text: Callable[[exp.Expr], str]
@@ -53,6 +55,8 @@ class Syntax:
     default: Callable[[exp.Expr, str], str]
     never: str
     unknown_is_text: bool = False
+    fence: str = ""
+    is_fenced: Callable[[exp.Query], bool] = lambda query: False
 
     def column(self, table: str, column: str) -> str:
         """A column of a physical table."""
@@ -186,6 +190,8 @@ OWN: Mapping[str, Syntax] = {
         text=lambda tree: text_of(tree, "sqlite"),
         null_of=lambda of_type: f"CAST(NULL AS {of_type})" if of_type else "NULL",
         member=lambda text, of_type: f"CAST({SQLITE.member(text, of_type)} AS {_kept(of_type)})",
+        fence=" LIMIT -1",
+        is_fenced=sqlite.loses_order_of_joins,
     ),
     "postgres": _of_server("postgres", POSTGRES),
     "mysql": OWN_MYSQL,
@@ -228,11 +234,12 @@ class ShardTexts:
         tree = query.copy()
         hole = _unused_mark(query)
         used = _Used(tree)
+        fence = syntax.fence if syntax.is_fenced(query) else ""
         references = []
         for table in list(tree.find_all(exp.Table)):
             rel = table.meta.get(MARK)
             if rel is not None:
-                references.append(_reference(table, rel, used, catalog, syntax))
+                references.append(_reference(table, rel, used, catalog, syntax, fence))
                 table.set("this", exp.to_identifier(f"{hole}{len(references) - 1}{hole}", quoted=True))
                 for key in ("db", "catalog", "alias"):
                     table.set(key, None)
@@ -308,6 +315,7 @@ class _Reference:
     hidden: tuple[str, ...]
     varies: bool
     syntax: Syntax
+    fence: str
 
     @cached_property
     def virtual(self) -> tuple[Column, ...]:
@@ -320,8 +328,9 @@ class _Reference:
             table = self.syntax.table(arms[0].name)
             is_called_so = not self.is_aliased and table.rpartition(".")[2] == self.alias
             return table if is_called_so else f"{table} AS {self.alias}"
-        there = (self._arm(arm, shard, catalog) for arm in arms if not arm.gap.is_whole)
-        return f"({' UNION ALL '.join(there) or self._empty()}) AS {self.alias}"
+        there = [self._arm(arm, shard, catalog) for arm in arms if not arm.gap.is_whole]
+        fence = self.fence if len(there) > 1 else ""
+        return f"({' UNION ALL '.join(there) or self._empty()}{fence}) AS {self.alias}"
 
     def _arm(self, arm: _Arm, shard: str, catalog: Catalog) -> str:
         items = ["*"] if self.columns is None else [self._item(arm, each, catalog) for each in self.columns]
@@ -354,7 +363,9 @@ class _Reference:
         return f"SELECT {items or f'1 AS {NO_COLUMNS}'} WHERE {syntax.never}"
 
 
-def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog, syntax: Syntax) -> _Reference:
+def _reference(
+    table: exp.Table, rel: str, used: _Used, catalog: Catalog, syntax: Syntax, fence: str
+) -> _Reference:
     found = catalog.stored(table.name, table.db or None) or catalog.wildcard(table.name, table.db or None)
     if not isinstance(found, Table):
         raise InternalError(f'the fragment reads "{table.name}", which is no table of the catalog')
@@ -374,6 +385,7 @@ def _reference(table: exp.Table, rel: str, used: _Used, catalog: Catalog, syntax
         hidden=hidden,
         varies=bool(hidden) or any(c.virtual for c in columns or ()) or _has_varying_name(found, catalog),
         syntax=syntax,
+        fence=fence,
     )
 
 

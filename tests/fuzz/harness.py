@@ -11,17 +11,22 @@ from tests.fuzz.oracles import NotAnswered, Variant, expected, judge
 from tests.fuzz.schema import World
 
 
-def agree(world: World, sql: str, **variant: Any) -> None:
-    """That we answer as one database does."""
+def agree(world: World, *statements: str, **variant: Any) -> None:
+    """That we answer each as one database does."""
     with tempfile.TemporaryDirectory() as folder:
         built = Built(world, Path(folder))
         try:
-            right = expected(built, sql)
-            assert right is not None, "one database does not determine the answer"
-            try:
-                found = judge(built, sql, Variant(**variant), right)
-            except NotAnswered as why:
-                raise AssertionError(f"refused: {why}") from why
-            assert found is None, f"{found.kind}\n{found.detail}"
+            for sql in statements:
+                _agree(built, sql, Variant(**variant))
         finally:
             built.close()
+
+
+def _agree(built: Built, sql: str, variant: Variant) -> None:
+    right = expected(built, sql)
+    assert right is not None, f"one database does not determine the answer: {sql}"
+    try:
+        found = judge(built, sql, variant, right)
+    except NotAnswered as why:
+        raise AssertionError(f"refused: {why}: {sql}") from why
+    assert found is None, f"{found.kind}\n{found.detail}\n{sql}"

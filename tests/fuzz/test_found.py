@@ -169,3 +169,56 @@ def test_a_window_over_a_table_that_a_subquery_is_asked_of() -> None:
                 agree(
                     world, f"SELECT max(c) OVER ({over}) AS m FROM {name} q JOIN t0 r USING (c) WHERE {where}"
                 )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("force", [(), ("keys",), ("group_before_joins",)])
+def test_a_full_join_that_a_later_join_makes_one_that_postgres_has(force: tuple[str, ...]) -> None:
+    """ProgrammingError: FULL JOIN is only supported with …: the later join was in another statement."""
+    shardings = (
+        Sharding("h0", "MOD 2"),
+        Sharding("h1", "LIST", (("a", "b"), ("ab",), ("x y", "")), text=True),
+    )
+    rows = ((1, 2), (7, 7), (7, 1), (None, 3), (2, None))
+    others = (("a", 7), ("b", 1), ("a", None), ("ab", 2))
+    tables = (
+        Table("t0", "b INTEGER, k BIGINT", "SHARD BY h0 (b)", rows=rows),
+        Table("t1", "s TEXT, c BIGINT", "SHARD BY h1 (s)", rows=others),
+        Table("t3", "q NUMERIC", "REFERENCE ON h0", rows=((1,), (0,), (None,), (7,), (2,))),
+    )
+    seven = "(SELECT b FROM t0 WHERE b IS NOT DISTINCT FROM 7)"
+    reference = "(SELECT 1 AS one FROM t3)"
+    agree(
+        World(2, shardings, tables, dialect="postgres", products=("postgres",)),
+        f"SELECT 1 AS x FROM t3 a FULL JOIN {seven} b ON a.q >= 1 JOIN t1 c ON b.b = c.c",
+        f"SELECT 1 AS x FROM t3 a FULL JOIN {seven} b ON a.q >= 1 WHERE b.b IN (SELECT c FROM t1)",
+        f"SELECT a.q FROM t3 a FULL JOIN {seven} b ON a.q >= 1 WHERE a.q IN (SELECT c FROM t1)",
+        f"SELECT c.c, sum(1) AS n FROM t3 a FULL JOIN {seven} b ON a.q > 1 JOIN t1 c ON b.b = c.c GROUP BY 1",
+        f"SELECT 1 AS x FROM {reference} a FULL JOIN {seven} b ON b.b > 1 JOIN t1 c ON c.c = b.b",
+        f"SELECT b.b FROM {seven} b FULL JOIN {reference} a ON b.b > 1 JOIN t1 c ON c.c = b.b",
+        "SELECT a.b FROM t0 a FULL JOIN t0 b ON a.b IS NOT DISTINCT FROM b.b JOIN t1 c ON c.c = b.b",
+        "SELECT count(*) AS n FROM t0 a FULL JOIN t1 b ON a.b > b.c JOIN t1 c ON c.c = b.c",
+        "SELECT count(*) AS n FROM t0 a FULL JOIN t1 b ON a.b = b.c OR a.b < 3 JOIN t1 c ON c.c = a.b",
+        "SELECT a.b FROM t0 a FULL JOIN t0 b ON a.b = (SELECT max(c) FROM t1) JOIN t1 c ON c.c = b.b",
+        force=force,
+    )
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_sqlite_keeps_partitions_together_beside_right_and_full_joins(shards: int) -> None:
+    """OperationalError: ON clause references tables to its right: SQLite joined each partition by itself."""
+    shardings = (Sharding("h0", "LIST", ((1, 2), (3,))),)
+    rows = ((1,), (2,), (3,), (None,), (3,))
+    tables = (
+        Table("t1", "k BIGINT", "SHARD BY h0 (k)", rows=rows, by_slot=True),
+        Table("t2", "a BIGINT", "SHARD BY h0 (a)", rows=rows),
+        Table("t4", "b INTEGER", "ON s0", rows=((1,), (7,))),
+    )
+    world = World(shards, shardings, tables, dialect="sqlite", products=("sqlite",))
+    agree(
+        world,
+        "SELECT 1 AS x FROM t1 a FULL JOIN t4 b ON 1 JOIN t1 c ON 1 JOIN t2 d ON NULL",
+        "SELECT c.k FROM t4 b RIGHT JOIN t1 a ON a.k = b.b JOIN t1 c ON c.k = b.b JOIN t2 d ON d.a = c.k",
+        "SELECT d.k FROM t1 a JOIN t1 b ON a.k = b.k RIGHT JOIN t2 c ON b.k = c.a JOIN t1 d ON d.k > 1",
+        "SELECT d.k FROM t1 a LEFT JOIN t1 b ON a.k = b.k FULL JOIN t2 c ON b.k = c.a LEFT JOIN t1 d ON 1",
+    )

@@ -10,6 +10,7 @@ from shardwise.errors import (
     DataError,
     DeadlineExceeded,
     Error,
+    NotSupportedError,
     ProgrammingError,
     Reason,
     SQLSyntaxError,
@@ -43,4 +44,13 @@ def objection_of(state: str, message: str, hint: str | None) -> Error:
         )
     if state[:2] in ("21", "22"):
         return DataError(message, sqlstate=state, hint=hint)
+    if state[:2] == "0A":
+        return NotSupportedError(message, sqlstate=state, hint=hint or _instead(message))
     return ProgrammingError(message, sqlstate=state, hint=hint)
+
+
+def _instead(message: str) -> str | None:
+    """What may be written for what PostgreSQL has not, where it does not say."""
+    if message.startswith("FULL JOIN"):
+        return "Write a LEFT JOIN, and by UNION ALL the right side's rows for which no left one EXISTS"
+    return None

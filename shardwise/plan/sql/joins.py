@@ -10,6 +10,7 @@ from shardwise.plan.nodes import Filter, Join, TableFunction
 from shardwise.plan.sql.block import Block, Col, Kind, Scope
 from shardwise.plan.sql.clauses import ADD
 from shardwise.plan.sql.expressions import conjunction, has_subquery
+from shardwise.plan.sql.full_joins import equation, needs_equation, with_a_column
 from shardwise.plan.tree import subplan
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ def add_join(render: Renderer, node: Join, left: Block, outer: Scope) -> Block:
         right = _lateral(render, node, left, outer)
     else:
         right = _side(render, render.block(node.right, outer), keeps=node.kind in _KEEPS_RIGHT)
+    more: list[exp.Expr] = []
+    if not render.reader.joins_full_on_anything and needs_equation(node):
+        (left, mine), (right, other) = with_a_column(render, left), with_a_column(render, right)
+        more = [equation(mine, other)]
     if right.joins and not isinstance(right.source, (exp.Table, exp.Subquery)):
         # sqlglot writes the joins of (VALUES …) before its alias.
         right = render.wrap(right)
@@ -60,7 +65,7 @@ def add_join(render: Renderer, node: Join, left: Block, outer: Scope) -> Block:
     block.columns.update(right.columns)
     block.kinds.update(right.kinds)
     join = exp.Join(this=item, **_WORDS[node.kind])
-    _set_on(render, node, join, block, outer)
+    _set_on(render, node, join, block, outer, more)
     block.joins.append(join)
     if node.kind not in ("semi", "anti"):
         block.outputs.extend(right.outputs)
@@ -100,8 +105,10 @@ def _lateral(render: Renderer, node: Join, left: Block, outer: Scope) -> Block:
     return render.lateral(node.right, scope)
 
 
-def _set_on(render: Renderer, node: Join, join: exp.Join, block: Block, outer: Scope) -> None:
-    """ON; in an inner join what has a subquery goes to WHERE, where every engine takes it."""
+def _set_on(
+    render: Renderer, node: Join, join: exp.Join, block: Block, outer: Scope, more: list[exp.Expr]
+) -> None:
+    """ON, and `more`; in an inner join what has a subquery goes to WHERE, where every engine takes it."""
     on = []
     for expr in node.on:
         written = render.write(expr, block, outer)
@@ -109,6 +116,7 @@ def _set_on(render: Renderer, node: Join, join: exp.Join, block: Block, outer: S
             block.where.append(written)
         else:
             on.append(written)
+    on += more
     if on:
         join.set("on", conjunction(on))
         if node.kind == "cross":

@@ -15,6 +15,7 @@ class Reader:
     subquery may read the outer row. `has_semi_join`: else one is EXISTS in WHERE.
     `merges_below_windows`: a derived table may stand below a window; MariaDB 10.11 merges it and loses the
     rows of SELECT max(c) OVER () FROM (SELECT c FROM t) q WHERE c IN (SELECT …).
+    `joins_full_on_anything`: else a FULL JOIN needs an equation of both sides, beside whatever it asks.
     """
 
     qualify: bool = True
@@ -23,6 +24,7 @@ class Reader:
     sees_outer_rows: bool = True
     has_semi_join: bool = True
     merges_below_windows: bool = True
+    joins_full_on_anything: bool = True
 
 
 ANY = Reader()

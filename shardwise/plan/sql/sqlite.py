@@ -168,6 +168,16 @@ def _with(node: exp.Expr) -> str:
     return f"WITH {', '.join(ctes)} "
 
 
+def loses_order_of_joins(query: exp.Expr) -> bool:
+    """Whether SQLite is to leave a UNION ALL in FROM whole, by a LIMIT.
+
+    It joins each of its arms by itself, and 3.40 then says "ON clause references tables to its right" of some
+    a RIGHT JOIN b ON … JOIN c ON … JOIN d ON …, whose names are in order.
+    """
+    joins = list(query.find_all(exp.Join))
+    return len(joins) > 1 and any(str(j.args.get("side") or "").upper() in ("RIGHT", "FULL") for j in joins)
+
+
 _JOINS = {
     ("", ""): "JOIN",
     ("", "CROSS"): "JOIN",  # CROSS JOIN is SQLite's way to fix the order

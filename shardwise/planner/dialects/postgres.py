@@ -315,7 +315,7 @@ POSTGRES = Dialect(
     literal_of=literal_of,
     constants=PostgresConstants(),
     combine=combine,
-    reader=Reader(qualify=False, has_semi_join=False),
+    reader=Reader(qualify=False, has_semi_join=False, joins_full_on_anything=False),
     family=family,
     name_of=column_name,
     readable=readable,
