@@ -12,7 +12,7 @@ A correlated subquery's plan simply mentions columns that no node in it makes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Final, Literal, NamedTuple, Self
 
 from sqlglot import exp
@@ -70,12 +70,14 @@ class Node:
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes this one reads, subqueries in expressions not among them."""
-        return tuple(node for name in field_names(self) for node in _nodes(getattr(self, name)))
+        return tuple(node for name in fields_of(type(self)).nodes for node in _nodes(getattr(self, name)))
 
     @cached_property
     def expressions(self) -> tuple[exp.Expr, ...]:
         """All expressions of this node itself."""
-        return tuple(e for name in field_names(self) for e in _expressions(getattr(self, name)))
+        return tuple(
+            e for name in fields_of(type(self)).expressions for e in _expressions(getattr(self, name))
+        )
 
     @cached_property
     def subplans(self) -> tuple[Node, ...]:
@@ -102,38 +104,60 @@ class Node:
 
     @cached_property
     def output_ids(self) -> frozenset[ColumnId]:
-        return frozenset(o.id for o in self.outputs)
+        outputs = self.outputs
+        for node in self.inputs:
+            if node.outputs is outputs:
+                return node.output_ids
+        return frozenset(o.id for o in outputs)
 
     def but(self, **changes: object) -> Self:
         """The same node with some fields changed."""
-        return replace(self, **changes)
+        fields = self.__dict__
+        new = object.__new__(type(self))
+        new.__dict__.update({name: fields[name] for name in fields_of(type(self)).all}, **changes)
+        return new
+
+    def over(self, **inputs: object) -> Self:
+        """The same node over other inputs: what is known of its own expressions stays known."""
+        new = self.but(**inputs)
+        for name in ("expressions", "subplans", "columns_read"):
+            if name in self.__dict__:
+                new.__dict__[name] = self.__dict__[name]
+        return new
 
 
-_FIELDS: Final[dict[type, tuple[str, ...]]] = {}
+class Fields(NamedTuple):
+    """The names of the fields of a class of nodes, of those that hold other nodes, and expressions."""
+
+    all: tuple[str, ...]
+    nodes: tuple[str, ...]
+    expressions: tuple[str, ...]
 
 
-def field_names(node: Node) -> tuple[str, ...]:
-    """The names of the fields of the node's class."""
-    kind = type(node)
-    names = _FIELDS.get(kind)
-    if names is None:
-        names = _FIELDS[kind] = tuple(f.name for f in fields(node))
-    return names
+_FIELDS: Final[dict[type[Node], Fields]] = {}
 
 
-def _nodes(value: object) -> Iterator[Node]:
-    if isinstance(value, Node):
-        yield value
-    elif type(value) is tuple and value and isinstance(value[0], Node):
-        yield from value
+def fields_of(kind: type[Node]) -> Fields:
+    """As the fields' annotations say."""
+    found = _FIELDS.get(kind)
+    if found is None:
+        annotated = [(f.name, str(f.type)) for f in fields(kind)]
+        found = _FIELDS[kind] = Fields(
+            tuple(name for name, _ in annotated),
+            tuple(name for name, of in annotated if "Node" in of),
+            tuple(name for name, of in annotated if any(word in of for word in ("Expr", "Item", "SortKey"))),
+        )
+    return found
+
+
+def _nodes(value: Node | tuple[Node, ...]) -> tuple[Node, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _expressions(value: object) -> Iterator[exp.Expr]:
     if isinstance(value, exp.Expr):
         yield value
-    elif isinstance(value, tuple) and value and isinstance(value[0], exp.Expr | tuple | str | int):
-        if type(value[0]) is str and not isinstance(value, Item):
-            return  # names, of shards say, of which there may be thousands
+    elif isinstance(value, tuple):
         for item in value:
             yield from _expressions(item)
 
@@ -270,6 +294,12 @@ class Join(Node):
         if self.kind in ("semi", "anti"):
             return self.left.outputs
         return self.left.outputs + self.right.outputs
+
+    @cached_property
+    def output_ids(self) -> frozenset[ColumnId]:
+        if self.kind in ("semi", "anti"):
+            return self.left.output_ids
+        return self.left.output_ids | self.right.output_ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -478,7 +508,7 @@ def _computed(rel: str, item: Item, source: Node) -> Output:
         wanted = ColumnId(expr.table, expr.name)
         for output in source.outputs:
             if output.id == wanted:
-                return replace(output, id=ColumnId(rel, item.name))
+                return Output(ColumnId(rel, item.name), output.type, output.collation, output.spelling)
     call = expr.this if type(expr) is exp.Window else expr
     if isinstance(call, exp.Count | exp.RowNumber | exp.Rank | exp.DenseRank):
         return Output(ColumnId(rel, item.name), "BIGINT")

@@ -258,7 +258,7 @@ def expression_text(
     def write(part: exp.Expr) -> str:
         if dialect in ("mysql", "postgres"):
             return text_of(swapped(part), dialect)
-        return swapped(part).sql(dialect=dialect, normalize_functions="lower", comments=False)
+        return swapped(part).sql(dialect=dialect, copy=False, normalize_functions="lower", comments=False)
 
     def swapped(part: exp.Expr) -> exp.Expr:
         return part.transform(swap)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from shardwise.plan.holes import Written, index_of
-from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey, field_names
+from shardwise.plan.nodes import ColumnId, CteRef, Item, Node, SortKey, fields_of
 
 N = TypeVar("N", bound=Node)
 Rewrite = Callable[[Node], Node]
@@ -56,9 +56,11 @@ def subplans(node: Node) -> tuple[Node, ...]:
 
 def walk(node: Node) -> Iterator[Node]:
     """The node, then everything below it, subqueries' plans too."""
-    yield node
-    for below in (*node.inputs, *subplans(node)):
-        yield from walk(below)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed((*node.inputs, *node.subplans)))
 
 
 def columns_in(expr: exp.Expr) -> frozenset[ColumnId]:
@@ -72,15 +74,22 @@ def columns_in(expr: exp.Expr) -> frozenset[ColumnId]:
     return frozenset(found)
 
 
+def columns_read(node: Node) -> frozenset[ColumnId]:
+    """The columns that the node's own expressions read."""
+    known: frozenset[ColumnId] | None = node.__dict__.get("columns_read")
+    if known is None:
+        known = frozenset[ColumnId]().union(*map(columns_in, node.expressions))
+        node.__dict__["columns_read"] = known
+    return known
+
+
 def free_columns(node: Node) -> frozenset[ColumnId]:
     """The columns that the tree mentions and no node in it makes: what makes a subquery correlated."""
     cached: frozenset[ColumnId] | None = node.__dict__.get("_free")
     if cached is not None:
         return cached
     made: set[ColumnId] = set()
-    used: set[ColumnId] = set()
-    for expr in node.expressions:
-        used |= columns_in(expr)
+    used: set[ColumnId] = set(columns_read(node))
     for below in node.inputs:
         made |= below.output_ids
         used |= free_columns(below)
@@ -95,7 +104,7 @@ def map_expressions(node: N, change: ExprRewrite) -> N:
     if not node.expressions:
         return node
     changes = {}
-    for name in field_names(node):
+    for name in fields_of(type(node)).expressions:
         before = getattr(node, name)
         after = _map_value(before, change)
         if after is not before:
@@ -120,20 +129,18 @@ def _map_value(value: object, change: ExprRewrite) -> object:
 
 def map_inputs(node: N, change: Rewrite) -> N:
     """The node with `change` applied to each input."""
-    if not node.inputs:
-        return node
-    changes = {}
-    for name in field_names(node):
-        before = getattr(node, name)
+    changes: dict[str, Node | tuple[Node, ...]] = {}
+    for name in fields_of(type(node)).nodes:
+        before: Node | tuple[Node, ...] = getattr(node, name)
         if isinstance(before, Node):
-            after: object = change(before)
+            after = change(before)
             if after is not before:
                 changes[name] = after
-        elif type(before) is tuple and before and isinstance(before[0], Node):
-            after = tuple(change(item) for item in before)
-            if any(a is not b for a, b in zip(after, before, strict=True)):
-                changes[name] = after
-    return node.but(**changes) if changes else node
+        else:
+            items = tuple(change(item) for item in before)
+            if any(a is not b for a, b in zip(items, before, strict=True)):
+                changes[name] = items
+    return node.over(**changes) if changes else node
 
 
 def map_plans(expr: exp.Expr, change: Rewrite) -> exp.Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shardwise.plan.nodes import ColumnId, Gather, Join, Keep, Local, Node, SetOp
-from shardwise.plan.tree import columns_in, free_columns, subplans
+from shardwise.plan.tree import columns_read, free_columns, subplans
 
 
 def verify(plan: Node, *, like: Node | None = None) -> str | None:
@@ -19,10 +19,9 @@ def verify(plan: Node, *, like: Node | None = None) -> str | None:
 
 def _check(node: Node, outer: frozenset[ColumnId], *, below_gather: bool) -> str | None:
     visible = outer.union(*(n.output_ids for n in node.inputs))
-    for expr in node.expressions:
-        unknown = columns_in(expr) - visible
-        if unknown:
-            return f"{type(node).__name__} reads {_listed(unknown)}, which it does not get"
+    unknown = columns_read(node) - visible
+    if unknown:
+        return f"{type(node).__name__} reads {_listed(unknown)}, which it does not get"
     if len(node.output_ids) != len(node.outputs):
         return f"{type(node).__name__} gives a column twice: {_names(node)}"
     if isinstance(node, Keep) and not node.output_ids <= node.input.output_ids:

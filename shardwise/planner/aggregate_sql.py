@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
@@ -124,10 +125,16 @@ def slot_name(node: exp.Expr) -> str | None:
 
 @cache
 def _template(text: str) -> exp.Expr:
-    tree = as_node(sqlglot.parse_one(text, dialect="duckdb"))
-    for node in tree.walk():
-        node.type = None  # which lambdas come with, and which a copy would copy node by node
-    return tree
+    return as_node(_plain(sqlglot.parse_one(text, dialect="duckdb")))
+
+
+def _plain(value: Any) -> Any:
+    """Without the types and positions that the parser leaves, which each copy would copy node by node."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if not isinstance(value, exp.Expr):
+        return value
+    return type(value)(**{key: _plain(part) for key, part in value.args.items()})
 
 
 def as_node(expr: exp.Expr) -> exp.Expr:

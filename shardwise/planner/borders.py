@@ -34,7 +34,13 @@ from shardwise.plan.nodes import (
     Sort,
     Window,
 )
-from shardwise.plan.tree import bare, column_id, columns_in, plan_of
+from shardwise.plan.tree import (
+    bare,
+    column_id,
+    columns_in,
+    columns_read,
+    plan_of,
+)
 from shardwise.planner.quotients import computes_on_more, gives_quotients
 
 
@@ -76,7 +82,7 @@ def use_of_input(node: Node, use: Use, types: _Types) -> Use:
     if isinstance(node, SetOp):
         return Use("value", _met(node, use, types))
     if isinstance(node, Filter | Join | Window):
-        return Use("derived", use.computed.union(*map(columns_in, node.expressions)))
+        return Use("derived", use.computed | columns_read(node))
     if isinstance(node, Project | Aggregate):
         return Use("derived", _read(node, use))
     everything = frozenset[ColumnId]().union(*(below.output_ids for below in node.inputs))

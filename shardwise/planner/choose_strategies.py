@@ -34,7 +34,14 @@ from shardwise.plan.nodes import (
     SetOp,
     Sort,
 )
-from shardwise.plan.tree import columns_in, free_columns, map_expressions, map_inputs, map_plans
+from shardwise.plan.tree import (
+    columns_in,
+    columns_read,
+    free_columns,
+    map_expressions,
+    map_inputs,
+    map_plans,
+)
 from shardwise.planner.distribution import Merged
 from shardwise.planner.equivalence import equalities
 from shardwise.planner.pass_context import PlanContext
@@ -136,5 +143,5 @@ def _read(node: Node, below: Node, needed: Needed) -> Needed:
     """What is read of an input, as `narrow_columns` has it: what compares or passes whole rows reads all."""
     if isinstance(node, SetOp | Cte | Recursive | Distinct | Raw):
         return below.output_ids
-    read = needed.union(*(columns_in(e) for e in node.expressions), *(free_columns(n) for n in node.inputs))
+    read = needed.union(columns_read(node), *(free_columns(n) for n in node.inputs))
     return read & below.output_ids

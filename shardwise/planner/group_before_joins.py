@@ -46,6 +46,7 @@ from shardwise.plan.tree import (
     column,
     column_id,
     columns_in,
+    columns_read,
     free_columns,
     map_expressions,
     map_inputs,
@@ -136,6 +137,8 @@ class _Grouping:
             return 0.0
         rows = self.ctx.estimates.rows(place.node)
         groups = self.ctx.estimates.distinct(place.node, columns)
+        if groups > rows * _FEWER:
+            return None
         if isinstance(self.analysis.of(_by(place.node, columns, (), "g")), Merged):
             groups = min(rows, groups * len(place.where.shards))
         elif not self._is_counted(place):
@@ -155,7 +158,7 @@ class _Grouping:
 
     @cached_property
     def _read_by_joins(self) -> frozenset[ColumnId]:
-        return frozenset[ColumnId]().union(*(columns_in(e) for n in self.above for e in n.expressions))
+        return frozenset[ColumnId]().union(*map(columns_read, self.above))
 
     def _over(self, places: list[_Place]) -> Node | None:
         """The Aggregate over groups of these sides."""
@@ -269,7 +272,7 @@ def _inlined(node: Aggregate, ctx: PlanContext) -> Aggregate:
     """The Aggregate reading what a select list below it computes, where that is the same."""
     while isinstance(node.input, Project):
         project = node.input
-        read = frozenset[ColumnId]().union(*(columns_in(e) for e in node.expressions))
+        read = columns_read(node)
         by = {ColumnId(project.rel, i.name): i.expr for i in project.items if (project.rel, i.name) in read}
         cuts = ctx.dialect.reader.cuts_quotients
         for expr in by.values():

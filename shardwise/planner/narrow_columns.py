@@ -31,7 +31,15 @@ from shardwise.plan.nodes import (
     SetOp,
     Window,
 )
-from shardwise.plan.tree import columns_in, free_columns, map_expressions, map_inputs, plan_of, subplan
+from shardwise.plan.tree import (
+    columns_in,
+    columns_read,
+    free_columns,
+    map_expressions,
+    map_inputs,
+    plan_of,
+    subplan,
+)
 from shardwise.planner.bind.sources import HIDDEN
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.pass_context import PlanContext
@@ -56,11 +64,12 @@ def _narrow(node: Node, needed: Needed) -> Node:
     if isinstance(node, Keep):
         return _keep(node, needed)
     node = _only(node, needed)
-    node = map_expressions(node, _in_expression)
+    if node.subplans:
+        node = map_expressions(node, _in_expression)
     if isinstance(node, SetOp | Cte | Recursive | Distinct):
         # The body of a Cte gives its outputs, all arms and the definition give all of theirs.
         return map_inputs(node, lambda n: _narrow(n, n.output_ids if n.output_ids - needed else needed))
-    read = needed.union(*(columns_in(e) for e in node.expressions))
+    read = needed | columns_read(node)
     lateral = needed.union(*(free_columns(n) for n in node.inputs))
     return map_inputs(node, lambda n: _narrow(n, (read | lateral) & n.output_ids))
 

@@ -46,7 +46,6 @@ from shardwise.plan.tree import (
     map_plans,
     rewrite,
     subplans,
-    walk,
 )
 from shardwise.planner.agreement import product
 from shardwise.planner.distribution import Analysis, Split
@@ -68,7 +67,8 @@ def note_reasons(plan: Node, ctx: PlanContext) -> Node:
         def below(inner: Node) -> Node:
             return change(inner, (*over, node))
 
-        return map_expressions(map_inputs(node, below), lambda e: map_plans(e, below))
+        node_over = map_inputs(node, below)
+        return map_expressions(node_over, lambda e: map_plans(e, below)) if node.subplans else node_over
 
     return change(plan, ())
 
@@ -223,12 +223,12 @@ def _aggregate_of(keys: str) -> str:
 
 
 def _of_join(node: Join, gather: Gather, dialect: str) -> Note:
-    if any(isinstance(n, Local) for side in (node.left, node.right) for n in walk(side)):
+    if Local in node.left.kinds or Local in node.right.kinds:
         return Note(
             NotPushed.LOCAL_TABLE, "join: the other side is a table registered here, not on the shards"
         )
-    kept = {"left": node.left, "right": node.right, "anti": node.left}.get(node.kind)
-    if kept is not None and _is_copied(kept):
+    is_outer = node.kind in ("left", "right", "anti")
+    if is_outer and _is_copied(node.right if node.kind == "right" else node.left):
         return Note(
             NotPushed.OUTER_JOIN_PRESERVED_COPIED,
             f"{node.kind} join: its preserved side is on every shard, "
@@ -243,7 +243,7 @@ def _of_join(node: Join, gather: Gather, dialect: str) -> Note:
 
 
 def _is_copied(node: Node) -> bool:
-    return isinstance(node, Gather) and len(node.shards) == 1 and any(isinstance(n, Scan) for n in walk(node))
+    return isinstance(node, Gather) and len(node.shards) == 1 and Scan in node.kinds
 
 
 def _of_filter(node: Filter, dialect: str) -> Note:

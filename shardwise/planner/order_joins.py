@@ -12,6 +12,8 @@ the whole group may run on the shards as written, it is left as written."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from shardwise.plan.nodes import Join, Node
 from shardwise.plan.tree import map_expressions, map_inputs, map_plans
 from shardwise.planner.distribution import Analysis, Merged, may_join
@@ -49,14 +51,17 @@ def _colocated(
     group: Group, clusters: list[Node], on: Conjuncts, analysis: Analysis
 ) -> tuple[int, int, Join, Conjuncts] | None:
     """Two of the clusters that join on the shards: as written, if there are such."""
+    placed = [analysis.of(cluster) for cluster in clusters]
+    pairs = [
+        (i, j)
+        for i, j in combinations(range(len(clusters)), 2)
+        if may_join(placed[i], placed[j], group.alike)
+    ]
     for implied in (False, True):
-        for i in range(len(clusters)):
-            for j in range(i + 1, len(clusters)):
-                if not may_join(analysis.of(clusters[i]), analysis.of(clusters[j]), group.alike):
-                    continue
-                joined, rest = group.link(clusters[i], clusters[j], on, implied=implied)
-                if joined.on and not isinstance(analysis.of(joined), Merged):
-                    return i, j, joined, rest
+        for i, j in pairs:
+            joined, rest = group.link(clusters[i], clusters[j], on, implied=implied)
+            if joined.on and not isinstance(analysis.of(joined), Merged):
+                return i, j, joined, rest
     return None
 
 

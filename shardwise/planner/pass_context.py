@@ -9,7 +9,19 @@ from sqlglot import exp
 from shardwise.caching import cached_property
 from shardwise.catalog.model import Catalog
 from shardwise.plan.choices import Choice
-from shardwise.plan.nodes import ColumnId, Node, Output
+from shardwise.plan.nodes import (
+    ColumnId,
+    Cte,
+    Distinct,
+    Fence,
+    Filter,
+    Gather,
+    Join,
+    Limit,
+    Node,
+    Output,
+    Sort,
+)
 from shardwise.plan.route import Note
 from shardwise.plan.tree import walk
 from shardwise.planner.agreement import Known
@@ -21,6 +33,9 @@ from shardwise.planner.estimates import Estimates
 from shardwise.planner.firsts import Firsts
 from shardwise.planner.page import Page
 from shardwise.planner.parameters import Parameters
+
+_PASSING = (Cte, Distinct, Fence, Filter, Gather, Join, Limit, Sort)
+"""Nodes that make no column of their own."""
 
 
 @dataclass
@@ -80,7 +95,8 @@ class PlanContext:
     def learn(self, tree: Node) -> None:
         """Registers the columns of a tree that was just made, with their types. Identities are unique."""
         for node in walk(tree):
-            self.types.update((output.id, output) for output in node.outputs)
+            if not isinstance(node, _PASSING):
+                self.types.update((output.id, output) for output in node.outputs)
 
     def type_of(self, column: exp.Column) -> str | None:
         output = self.types.get(ColumnId(column.table, column.name))

@@ -191,11 +191,11 @@ class _Push:
             is_seen = self._is_seen(conjunct, node.left, node.right)
             is_joining = read & left and read & right and _is_deterministic(conjunct)
             home = on if is_seen and (is_on or is_joining) else staying
-            is_free = is_seen and self._may_pass(conjunct)
-            if not is_free or not (to_left or to_right) or not read & (left | right):
-                home.append(conjunct)
-            else:
+            to_one = (to_left or to_right) and not read.isdisjoint(left | right)
+            if to_one and is_seen and self._may_pass(conjunct):
                 sides[0 if to_left else 1].append(conjunct)
+            else:
+                home.append(conjunct)
         if not node.lateral:
             told = [*sides[0], *sides[1]]
             known = equivalence(node.left, self.ctx.types).joined(equivalence(node.right, self.ctx.types))
@@ -246,15 +246,17 @@ class _Push:
         side: frozenset[ColumnId],
     ) -> Conjuncts:
         """The simple predicates on a column of the other side, over the columns of `side` that equal it."""
-        both = known.with_pairs(equalities(on, self.ctx.types))
-        told = []
+        simple: list[tuple[exp.Expr, ColumnId]] = []
         for conjunct in known_true:
             read = columns_in(conjunct)
-            if len(read) != 1 or not self._is_simple(conjunct):
-                continue
-            (id,) = read
-            if id in side:
-                continue
+            if len(read) == 1 and not read <= side and self._is_simple(conjunct):
+                (id,) = read
+                simple.append((conjunct, id))
+        if not simple:
+            return ()
+        both = known.with_pairs(equalities(on, self.ctx.types))
+        told = []
+        for conjunct, id in simple:
             alike = (same for same in both.same_as(id) & side if self._is_declared_alike(id, same))
             told += [replace_columns(conjunct, {id: column(same)}) for same in sorted(alike)]
         return distinct(told)

@@ -22,7 +22,7 @@ from shardwise.catalog.model import Catalog, Sharded, Sharding
 from shardwise.catalog.shardings import SlotSet, canonical, full, mask
 from shardwise.errors import Error
 from shardwise.plan.nodes import ColumnId, Filter, Node, Scan
-from shardwise.plan.tree import rewrite, walk
+from shardwise.plan.tree import bare, rewrite, walk
 from shardwise.planner.key_lists import Lists, asked
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import on_slots
@@ -122,7 +122,7 @@ def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, lists: Lists) -> _Use
 def _part(id: ColumnId, scan: Scan, catalog: Catalog) -> KeyPart | None:
     """The shard key, if it is that column and no more, and compared as it is placed."""
     placement = scan.table.placement
-    if not isinstance(placement, Sharded) or id not in scan.output_ids:
+    if not isinstance(placement, Sharded) or id not in scan.output_ids or not _is_key(id.name, placement):
         return None
     sharding = catalog.sharding(placement.sharding)
     if not sharding.is_known:
@@ -132,6 +132,12 @@ def _part(id: ColumnId, scan: Scan, catalog: Catalog) -> KeyPart | None:
     parts = (p for key in keys.keys if len(key.parts) == 1 for p in key.parts)
     usable = target in keys.families and target not in keys.exact
     return next((p for p in parts if usable and p.target == target and p.expr is None), None)
+
+
+def _is_key(name: str, placement: Sharded) -> bool:
+    """Whether a column alone is one of the shard keys as they are declared."""
+    alone = (bare(key.parts[0]) for key in placement.keys if len(key.parts) == 1)
+    return any(type(part) is exp.Column and part.name.lower() == name.lower() for part in alone)
 
 
 def _slot(part: KeyPart, key: Any) -> int | None:

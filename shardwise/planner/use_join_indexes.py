@@ -348,7 +348,7 @@ def _tell_of_other_joins(plan: Node, ctx: PlanContext) -> None:
             if left is None or right is None:
                 continue
             equal = analysis.equal(node.left).joined(analysis.equal(node.right))
-            group = Group((one, other), node.on, equal, equal, analysis.types)
+            group = Group((one, other), node.on, equal, analysis.types)
             pair = Pair(plan, node, (), group, (0, 1), left, right, ctx, analysis)
             for index in ctx.catalog.join_indexes():
                 if pair.matches(index):

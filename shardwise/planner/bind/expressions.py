@@ -58,11 +58,11 @@ class Expressions:
 
     def column_first(self, column: exp.Column) -> exp.Expr:
         """A column of FROM, else a select item's alias, else a column from outside."""
-        if not self.scope.has(column):
-            alias = self.scope.alias(column)
-            if alias is not None:
-                return operand(alias)
-        return self.scope.resolve(column)
+        here = self.scope.here(column)
+        if here is not None:
+            return here
+        alias = self.scope.alias(column)
+        return self.scope.resolve(column) if alias is None else operand(alias)
 
     def _copy(self, expr: exp.Expr) -> exp.Expr:
         return type(expr)(**{key: self._value(value) for key, value in expr.args.items()})

@@ -98,7 +98,11 @@ class Scope:
 
     def has(self, column: exp.Column) -> bool:
         """Whether the name is in this block's own FROM."""
-        return self._local([part.name for part in column.parts], column) is not None
+        return self.here(column) is not None
+
+    def here(self, column: exp.Column) -> exp.Expr | None:
+        """The bound form of a column of this block's own FROM; None if it has no such column."""
+        return self._local([part.name for part in column.parts], column)
 
     def has_column(self, column: exp.Column) -> bool:
         """Whether it is in this block's FROM, or its table in an outer one's.
@@ -115,15 +119,17 @@ class Scope:
     def _local(self, parts: list[str], column: exp.Column) -> exp.Expr | None:
         if len(parts) == 1:
             return self._unqualified(parts[0], column)
+        path = [part.lower() for part in parts[:2]]
         for relation in self.item.relations:
             alias = relation.alias.lower()
-            for used in (2, 1):  # schema.table, then table
-                path = [p.lower() for p in parts[:used]]
-                full = [(relation.schema or "main").lower(), alias] if used == 2 else [alias]
-                if path == full and len(parts) > used:
-                    found = relation.column(parts[used])
-                    if found is not None:
-                        return _field(found, parts[used + 1 :])
+            if len(parts) > 2 and path[1] == alias and path[0] == (relation.schema or "main").lower():
+                found = relation.column(parts[2])
+                if found is not None:
+                    return _field(found, parts[3:])
+            if path[0] == alias:
+                found = relation.column(parts[1])
+                if found is not None:
+                    return _field(found, parts[2:])
         found = self._unqualified(parts[0], column)
         type_ = self._type_of(found)
         if found is None or (type_ is not None and type_family(type_, "duckdb") not in _WITH_FIELDS):

@@ -70,8 +70,9 @@ class Choosing:
     def columns(self) -> tuple[dict[int, ColumnId], ...]:
         """Of each part, its column of each class of equal ones that another part has as well."""
         found: tuple[dict[int, ColumnId], ...] = tuple({} for _ in self.parts)
+        kept = [[o.id for o in self.kept(p)] for p in self.parts]
         for number, same in enumerate(self.equal.classes):
-            mine = [next((o.id for o in self.kept(p) if o.id in same), None) for p in self.parts]
+            mine = [next((id for id in ids if id in same), None) for ids in kept]
             if sum(id is not None for id in mine) > 1:
                 for of_part, id in zip(found, mine, strict=True):
                     if id is not None:

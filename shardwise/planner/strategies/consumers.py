@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from math import inf
+
 from shardwise.plan.nodes import Aggregate, Limit
 from shardwise.plan.tree import plans_in
 from shardwise.planner.aggregates import is_aggregate
@@ -11,16 +14,24 @@ from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.strategies.programs import Consumer
 
 
-def of_groups(node: Aggregate, ctx: PlanContext) -> Consumer | None:
+def of_groups(node: Aggregate, ctx: PlanContext) -> Consumer:
     """Each shard gives its part of each group, if the aggregates have parts."""
     calls = [item.expr for item in node.calls if is_aggregate(item.expr)]
     everything = [*calls, *(key.expr for key in node.keys)]
-    if any(is_volatile(e) or any(True for _ in plans_in(e)) for e in everything):
-        return None
-    if query_dialect(ctx.catalog.dialect).combine(calls, ctx.type_of) is None:
-        return None
-    groups, width = ctx.estimates.rows(node), ctx.estimates.width(node)
-    return lambda rows, shards: (min(rows, groups * shards), width)
+
+    @cache
+    def has_parts() -> bool:
+        """Asked only where all may be joined on the shards."""
+        if any(is_volatile(e) or any(True for _ in plans_in(e)) for e in everything):
+            return False
+        return query_dialect(ctx.catalog.dialect).combine(calls, ctx.type_of) is not None
+
+    def leaving(rows: float, shards: int) -> tuple[float, float]:
+        if not has_parts():
+            return rows, inf
+        return min(rows, ctx.estimates.rows(node) * shards), ctx.estimates.width(node)
+
+    return leaving
 
 
 def of_page(node: Limit, ctx: PlanContext) -> Consumer | None:

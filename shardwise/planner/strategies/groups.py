@@ -8,13 +8,14 @@ every row that is left. Nothing is moved out of or into an outer join, nor past 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.plan.nodes import ColumnId, Join, Node
-from shardwise.plan.tree import column, columns_in, parted
+from shardwise.plan.tree import bare, column, columns_in, parted
 from shardwise.planner.distribution import Analysis, Merged
 from shardwise.planner.equivalence import Equivalence, Types, are_declared_alike, equalities
 
@@ -32,9 +33,13 @@ class Group:
     parts: tuple[Node, ...]
     on: Conjuncts
     equal: Equivalence
-    alike: Equivalence
-    """As `equal`, and where both are NULL: enough for rows to be together, not for more conditions."""
     types: Types
+
+    @cached_property
+    def alike(self) -> Equivalence:
+        """As `equal`, and where both are NULL: enough for rows to be together, not for more conditions."""
+        null_safe = (c for c in self.on if type(bare(c)) is exp.NullSafeEQ)
+        return self.equal.with_pairs(equalities(null_safe, self.types, null_safe=True))
 
     @classmethod
     def of(cls, node: Node, analysis: Analysis, *, keeps_colocated: bool = False) -> Group:
@@ -51,8 +56,7 @@ class Group:
         for part in parts:
             known = known.joined(analysis.equal(part))
         equal = known.with_pairs(equalities(on, analysis.types))
-        alike = known.with_pairs(equalities(on, analysis.types, null_safe=True))
-        return cls(tuple(parts), on, equal, alike, analysis.types)
+        return cls(tuple(parts), on, equal, analysis.types)
 
     def link(self, left: Node, right: Node, on: Conjuncts, *, implied: bool) -> tuple[Join, Conjuncts]:
         """The two, joined by the conjuncts that read both and nothing else, and the other conjuncts.
@@ -82,15 +86,18 @@ class Group:
         waiting = list(parts)
         tree, rest = waiting.pop(0), on
         while waiting:
-            for implied in (False, True):
-                links = (i for i, p in enumerate(waiting) if self.link(tree, p, rest, implied=implied)[0].on)
-                chosen = next(links, None)
-                if chosen is not None:
-                    break
-            tree, rest = self.link(
-                tree, waiting.pop(chosen or 0), rest, implied=chosen is not None and implied
-            )
+            chosen, tree, rest = self._next(tree, waiting, rest)
+            del waiting[chosen]
         return with_more(tree, rest)
+
+    def _next(self, tree: Node, waiting: Sequence[Node], on: Conjuncts) -> tuple[int, Join, Conjuncts]:
+        """Which of the parts is joined next, the join, and the conjuncts that are left."""
+        for implied in (False, True):
+            for i, part in enumerate(waiting):
+                joined, rest = self.link(tree, part, on, implied=implied)
+                if joined.on:
+                    return i, joined, rest
+        return 0, *self.link(tree, waiting[0], on, implied=False)
 
 
 def with_more(node: Node, rest: Conjuncts) -> Node:
@@ -111,5 +118,5 @@ def _taken_apart(node: Node, is_part: Callable[[Node], bool]) -> tuple[list[Node
 
 def _belongs(read: frozenset[ColumnId], left: Node, right: Node) -> bool:
     """Whether both sides are read and nothing else: an outer query's columns, or a later part's, wait."""
-    mine, theirs = left.output_ids, right.output_ids
-    return bool(read & mine) and bool(read & theirs) and read <= mine | theirs
+    theirs = read - left.output_ids
+    return len(theirs) < len(read) and bool(theirs) and theirs <= right.output_ids

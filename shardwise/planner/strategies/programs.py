@@ -225,15 +225,15 @@ def _reduced(
     done: set[Keys] = set()
     while True:
         best: State | None = None
+        gathered = least = state.finished(None).cost
         order = sorted(range(len(state.sides)), key=lambda i: _size(state.sides[i]))
         for few in order:
             if few in state.joined:
                 continue
             for option in _options(state, few, narrows, keys_max, targets, done):
-                gain = state.finished(None).cost - option.finished(None).cost
-                is_better = best is None or option.finished(None).cost < best.finished(None).cost
-                if is_better and (gain > 0 or is_forced):
-                    best = option
+                cost = option.finished(None).cost
+                if (best is None or cost < least) and (cost < gathered or is_forced):
+                    best, least = option, cost
             if best is not None:
                 break
         if best is None:
@@ -290,6 +290,8 @@ def _all_sent(
     if sides[anchor].is_here:
         return None
     others = [i for i in range(len(sides)) if i != anchor]
+    if not all(sides[i].is_here or sides[i].rows_max > 0 for i in others):
+        return None
     state = _reduced(State(list(sides)), lambda a, b, by: a != anchor and narrows(a, b, by), keys_max, others)
     if not all(s.is_here or s.may_come_ahead for i, s in enumerate(state.sides) if i != anchor):
         return None
