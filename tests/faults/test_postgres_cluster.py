@@ -265,7 +265,7 @@ def test_no_secret_is_ever_shown(databases: list[str], caplog: pytest.LogCapture
                 seen += [str(error), repr(error), repr(getattr(error, "__dict__", ""))]
                 error = error and (error.__cause__ or error.__context__)
     with cluster(databases) as con:
-        location = con._pool.location("s0")
+        location = con.pool.location("s0")
         settings = Settings.of(location)
         seen += [repr(location), repr(settings), str(answer(con, "EXPLAIN ANALYZE SELECT * FROM t LIMIT 1"))]
         session = Session(settings)

@@ -96,7 +96,7 @@ def test_the_right_one(server: Server, database: str, log: pytest.LogCaptureFixt
             with pytest.raises(Error) as caught:
                 con.execute(sql).fetchall()
             check(told(caught.value), repr(found), vars(found), vars(con))
-            lease_free = found._pool._locate("s")
+            lease_free = found.pool._locate("s")
             check(repr(lease_free))
             with pytest.raises((TypeError, AttributeError, pickle.PicklingError)):
                 pickle.dumps(found)

@@ -273,7 +273,7 @@ class TestAnalyze:
 
     @pytest.mark.usefixtures("imported")
     def test_where_nothing_can_be_written(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("shardwise.session.cluster.may_save_lock", lambda _: False)
+        monkeypatch.setattr("shardwise.session.known.may_save_lock", lambda _: False)
         ran = run("catalog", "analyze", "cities")
         assert (ran.code, ran.text) == (1, "cities: 2 rows, 1 column (all rows)\n")
         assert "cannot be written: not kept" in ran.err

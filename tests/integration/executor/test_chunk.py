@@ -56,15 +56,15 @@ def _wait_until_ready(cluster: Cluster) -> None:
     """Workers start while others read; tests want them."""
     workers = []
     for _ in range(2):
-        while (worker := cluster._processes.take()) is None:
+        while (worker := cluster._resources.processes.take()) is None:
             time.sleep(0.01)
         workers.append(worker)
     for worker in workers:
-        cluster._processes.give_back(worker)
+        cluster._resources.processes.give_back(worker)
 
 
 def _pids(cluster: Cluster) -> list[int]:
-    return [worker.pid for worker in cluster._processes._idle]
+    return [worker.pid for worker in cluster._resources.processes._idle]
 
 
 def _here(folder: Path, sql: str) -> list[tuple[object, ...]]:

@@ -575,7 +575,7 @@ def test_what_else_is_in_the_lock_file_stays(shop: Path) -> None:
 def test_where_the_lock_file_cannot_be_written_they_are_in_memory(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shardwise.session.cluster.may_save_lock", lambda _: False)
+    monkeypatch.setattr("shardwise.session.known.may_save_lock", lambda _: False)
     with shardwise.open(shop) as cluster:
         (done,) = cluster.analyze("cities")
         assert done.kept_in is None

@@ -259,11 +259,11 @@ def test_what_is_cancelled_between_two_fetches_is_given_back(folder: Path) -> No
     with open_cluster(folder / "cluster.sql") as cluster, cluster.connect() as con:
         cursor = con.execute("SELECT a.id FROM people a, range(100000)")
         assert cursor.fetchmany(1)
-        assert cluster._limits._all.held > 0
+        assert cluster._resources.limits._all.held > 0
         cursor.cancel()
         with pytest.raises(Cancelled):
             cursor.fetchall()
-        assert cluster._limits._all.held == 0
+        assert cluster._resources.limits._all.held == 0
 
 
 def test_a_cluster_that_is_dropped_is_closed(folder: Path) -> None:

@@ -150,7 +150,7 @@ def test_a_statement_that_names_its_tenants_lists_nothing(
             assert answer(con, sql, params)
         assert listed == []
         assert scanned == []
-        assert con._pool.open_count() <= 2
+        assert con.pool.open_count() <= 2
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_name_that_leads_elsewhere_is_refused(
     write(tmp_path, "acme", [(1, "secret", 1.0)], product=product)
     with cluster(tmp_path / "in", product=product) as con:
         opened: list[str] = []
-        monkeypatch.setattr(con._pool, "lease", opened.append)
+        monkeypatch.setattr(con.pool, "lease", opened.append)
         for name in (
             *(
                 "../acme",
@@ -339,7 +339,7 @@ def test_few_files_are_open_at_a_time(product: str, tmp_path: Path, monkeypatch:
     with cluster(tmp_path, product=product, options="WITH (open_max = 3)") as con:
         for _ in range(2):
             assert answer(con, "SELECT sum(id) FROM notes") == [(66,)]
-        assert len(con._workers._threads._threads) <= 32
+        assert len(con._resources.workers._threads._threads) <= 32
     assert 1 <= most <= 3
     assert now == 0
 
@@ -359,7 +359,7 @@ def test_columns_are_learned_from_a_few_members(
     ) as con:
         assert answer(con, f"SELECT tenant, id FROM {table} WHERE tenant = 't03'") == [("t03", 3)]
         assert listed == ["by_file"]
-        assert con._pool.open_count() == 2
+        assert con.pool.open_count() == 2
 
 
 def test_the_first_members_may_lack_the_table(tmp_path: Path) -> None:
@@ -476,7 +476,7 @@ def test_show_and_check_know_the_members(tmp_path: Path) -> None:
         assert answer(con, "SHOW COLUMNS FROM notes")[-1][:3] == ("tenant", "TEXT", "NO")
         (finding,) = [each for each in check(con.listed(), con.open_source, Extent()) if each.is_error]
         assert (finding.shard, finding.column) == ("file_globex", "body")
-        assert con._pool.open_count() <= 64
+        assert con.pool.open_count() <= 64
 
 
 @pytest.mark.slow
@@ -489,7 +489,7 @@ def test_five_thousand_files(tmp_path: Path) -> None:
             answered = answer(con, "SELECT count(*), sum(id), count(DISTINCT tenant) FROM notes")
             assert answered == [(5000, sum(range(5000)), 5000)]
             assert len(list(Path("/proc/self/fd").iterdir())) - before < 400
-            assert con._pool.open_count() <= 100
+            assert con.pool.open_count() <= 100
         named = answer(con, "SELECT id FROM notes WHERE tenant = 't4321'")
         assert named == [(4321,)]
 

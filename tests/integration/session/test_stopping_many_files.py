@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cluster(request: pytest.FixtureRequest, folder: Path) -> Iterator[Cluster]:
     """In this process alone, and with worker processes that have started."""
     with shardwise.open(folder / "cluster.sql", processes_max=request.param) as cluster:
-        processes = cluster._processes
+        processes = cluster._resources.processes
         workers = []
         while len(workers) < processes.size:
             worker = processes.take()
@@ -66,9 +66,12 @@ def _open_databases(folder: Path) -> list[str]:
 
 def _left(cluster: Cluster, folder: Path) -> None:
     """Open sources may be kept, idle and few; none is in use, and no worker is at work."""
-    assert not any(entry.users for entry in cluster._pool._entries.values())
-    assert cluster._limits._all.held == 0
-    assert len(cluster._processes._idle) + len(cluster._processes._starting) == cluster._processes.size
+    assert not any(entry.users for entry in cluster.pool._entries.values())
+    assert cluster._resources.limits._all.held == 0
+    assert (
+        len(cluster._resources.processes._idle) + len(cluster._resources.processes._starting)
+        == cluster._resources.processes.size
+    )
     assert len(_open_databases(folder)) <= 300
 
 

@@ -1,0 +1,114 @@
+"""What is known of a catalog: as it is declared, with the columns that were learned, and what is kept of it.
+
+What was made of an earlier version (plans, describers) is forgotten here with each change.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from shardwise.catalog import Catalog
+from shardwise.catalog.files import lock_path, may_save_lock, update_lock
+from shardwise.catalog.model import Table
+from shardwise.errors import CatalogError, Error, OperationalError
+from shardwise.planner import PlanCache
+from shardwise.session.environments import Environments
+from shardwise.session.learning import learn
+from shardwise.session.opened import OpenedSource
+
+
+class KnownCatalog:
+    """A catalog and what became known of it. Threads may share it.
+
+    `file` is where it came from. `catalog` is set once all is learned: nobody need wait for the lock then.
+    """
+
+    def __init__(self, declared: Catalog, file: Path | None, environments: Environments) -> None:
+        self.declared = declared
+        self.file = file
+        self.environments = environments
+        self.plan_cache = PlanCache()
+        self.lock = threading.RLock()
+        self.catalog: Catalog | None = None
+        self._learned: Catalog | None = None
+        self._failed: Mapping[str, Error] = {}
+
+    @classmethod
+    def whole(cls, catalog: Catalog, environments: Environments) -> KnownCatalog:
+        """One of which nothing is left to learn, and that comes from no file."""
+        known = cls(catalog, None, environments)
+        known.catalog = known._learned = catalog
+        return known
+
+    # -- columns --------------------------------------------------------------------------------
+
+    def learned(
+        self, open_source: Callable[[str], OpenedSource], members: Callable[[str], Sequence[str]]
+    ) -> Catalog:
+        """The catalog with the columns that neither it nor its lock file lists, read off the sources once."""
+        with self.lock:
+            if self._learned is None:
+                self._learn(open_source, members)
+                self.catalog = self._learned
+            assert self._learned is not None
+            return self._learned
+
+    def _learn(
+        self, open_source: Callable[[str], OpenedSource], members: Callable[[str], Sequence[str]]
+    ) -> None:
+        """Those of open families last: to list their members may be to query the others."""
+        try:
+            for are_open in (False, True):
+                before = self._learned or self.declared
+                found, failed = learn(before, open_source, members, are_open=are_open)
+                if self._learned is not None and found is not self._learned:
+                    self.plan_cache.clear()
+                    self.environments.close()
+                self._learned, self._failed = found, {**self._failed, **failed}
+        except BaseException:
+            self._learned = None
+            raise
+
+    def check_columns(self, catalog: Catalog, tables: Sequence[str], *, is_pinned: bool) -> None:
+        """Raises what kept a table's columns from being read; the next statement tries to read them again.
+
+        What went wrong was on the first shard, of which a pinned connection is told nothing.
+        """
+        for name in tables if self._failed else ():
+            relation = catalog.table(name)
+            error = self._failed.get(name.casefold()) or self._failed.get("*")
+            unknown = relation is None or (isinstance(relation, Table) and relation.columns is None)
+            if error is not None and unknown:
+                with self.lock:
+                    self._learned, self.catalog, self._failed = None, None, {}
+                    self.plan_cache.clear()
+                    self.environments.forget()
+                if is_pinned:
+                    raise CatalogError(
+                        f'the columns of "{name}" could not be read',
+                        hint="A connection that is not pinned is told why",
+                    )
+                raise error.with_traceback(None)
+
+    # -- states and statistics ------------------------------------------------------------------
+
+    def keep(self, change: Callable[[Catalog], Catalog], *, needs_file: bool) -> Path | None:
+        """Changes what is known, in the lock file if there is one and in this process. Gives the file."""
+        kept: Path | None = None
+        with self.lock:
+            if self.file is not None and (needs_file or may_save_lock(self.file)):
+                kept = lock_path(self.file)
+                try:
+                    update_lock(self.file, change)
+                except OSError as error:
+                    raise OperationalError(f'cannot write "{kept}": {error.strerror}') from error
+            before = self.declared.indexes()
+            self.declared = change(self.declared)
+            self._learned = change(self._learned) if self._learned is not None else None
+            self.catalog = self._learned if self.catalog is not None else None
+            self.plan_cache.clear()
+            if self.declared.indexes() != before:  # others read an index's table than did before
+                self.environments.forget()
+        return kept
