@@ -158,12 +158,15 @@ class _Statement:
         streams = self._kept or self._opened(merge)
         self._streams = [stream for stream, _ in streams.values()]
         if columns is None and merge.passes is not None:  # of a subquery that runs first nobody knew them
-            columns = self._environment.describer.columns_of(fragments[merge.passes])
+            columns = self._environment.describer.columns_of(fragments[merge.passes.input])
+            if merge.passes.columns is not None:
+                columns = tuple(columns[place] for place in merge.passes.columns)
         return self._environment.merge.start(merge, streams, self._locals, self._options, columns)
 
     def _opened(self, merge: Merge) -> dict[str, tuple[Stream, Any]]:
         """The merge's streams, of which nothing is asked yet."""
         fragments = {fragment.name: fragment for fragment in self._run.plan.fragments}
+        passes = None if merge.passes is None else merge.passes.input
         self._fetcher = Fetcher(
             self.reader,
             self._guard,
@@ -174,8 +177,7 @@ class _Statement:
             processes=self._environment.processes,
         )
         return {
-            name: self._stream(fragments[name], self._fetcher, passes=name == merge.passes)
-            for name in merge.inputs
+            name: self._stream(fragments[name], self._fetcher, passes=name == passes) for name in merge.inputs
         }
 
     def prove(self, merge: Merge) -> list[tuple[Any, ...]]:
@@ -207,7 +209,7 @@ class _Statement:
             raise InternalError(f"fragment {fragment.name} cannot be described: {error.message}") from error
 
         def opened() -> Iterator[Any]:
-            if fragment.order and schema is not None and fragment.route.shards:
+            if fragment.order and fragment.route.shards:
                 return SortedBatches(fetcher, fragment.name, schema, types, fragment.order)
             if fragment.route.shards:
                 return FeedBatches(fetcher, fragment.name, schema, types)

@@ -27,7 +27,9 @@ from shardwise.executor.guard import Guard
 from shardwise.executor.pools import Limits, Workers
 from shardwise.executor.reading import Reader, Reading
 from shardwise.executor.served.form import TextForm
-from shardwise.executor.sorted_merge import merged
+from shardwise.executor.served.sort_columns import SortedTexts
+from shardwise.executor.sorted_merge import ArrowForm, Form, merged
+from shardwise.executor.sqlite.sorted_rows import RowForm
 from shardwise.executor.workers.chunk import Chunk, ChunkReading, chunks
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.plan.run import Batch, OrderKey, Request
@@ -134,7 +136,7 @@ class Fetcher:
             self._kick()
         return feed
 
-    def open_each(self, fragment: str, schema: pa.Schema, columns: Columns | TextForm) -> list[Feed]:
+    def open_each(self, fragment: str, schema: pa.Schema | None, columns: Columns | TextForm) -> list[Feed]:
         """A feed for each shard of the fragment, with little room: they are read side by side."""
         requests = list(self._reader.requests(fragment))
         feeds = [
@@ -468,13 +470,18 @@ class SortedBatches:
         self,
         fetcher: Fetcher,
         fragment: str,
-        schema: pa.Schema,
+        schema: pa.Schema | None,
         columns: Columns | TextForm,
         order: Sequence[OrderKey],
     ) -> None:
         self._fetcher = fetcher
         self._feeds = fetcher.open_each(fragment, schema, columns)
-        self._merged = merged([partial(fetcher.next, feed) for feed in self._feeds], order)
+        form: Form[Any]
+        if isinstance(columns, TextForm):
+            form = SortedTexts(order)
+        else:
+            form = RowForm(order) if schema is None else ArrowForm(order)
+        self._merged = merged([partial(fetcher.next, feed) for feed in self._feeds], form)
 
     def __iter__(self) -> Iterator[Batch]:
         return self

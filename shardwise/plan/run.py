@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from shardwise.caching import cached_property
 from shardwise.catalog.tables import Stored
@@ -105,12 +105,49 @@ class Shape(NamedTuple):
     read: str = "{}"
 
 
+class Compared(NamedTuple):
+    """How values of a sort column compare, where they do not come as Arrow's own of their type.
+
+    Texts that a server writes: `whole` and `unsigned` numbers, `decimal` ones of so many digits after the
+    point, `double`, `day` and `moment` with years of any length, `text` by its code points, `padded` with
+    blanks to so many characters. Cells of SQLite: `cell`, texts among them by their bytes, `nocase`, `rtrim`.
+    """
+
+    how: Literal[
+        "typed",
+        "whole",
+        "unsigned",
+        "decimal",
+        "double",
+        "day",
+        "moment",
+        "text",
+        "padded",
+        "cell",
+        "nocase",
+        "rtrim",
+    ] = "typed"
+    argument: int = 0
+
+
 class OrderKey(NamedTuple):
     """A column of a stream, by its position, that the stream is in order of."""
 
     column: int
     descending: bool
     nulls_first: bool
+    compared: Compared = Compared()
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """A stream whose rows, one after another, are the answer: these of its columns (None: all as they are),
+    and `count` rows after `offset`."""
+
+    input: str
+    columns: tuple[int, ...] | None = None
+    offset: int = 0
+    count: int | None = None
 
 
 def _unforeseen() -> Foreseen | None:
@@ -219,7 +256,7 @@ class Merge:
 
     `stored` are inputs that are joined with others, or read more than once: an engine that stores them first
     knows how large they are, and in which order to join. The other inputs are read once, as they come.
-    `passes` is the input whose rows, one after another, are the answer.
+    `passes`: nothing need be computed, one input's rows are the answer as they come.
     """
 
     sql: str
@@ -227,7 +264,7 @@ class Merge:
     inputs: tuple[str, ...]
     locals: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()
-    passes: str | None = None
+    passes: Passes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,21 +6,23 @@
 
 The merge need not hold all rows to give the first one, and a LIMIT over it stops the shards. It is done where
 the shards sort anyhow (top n), where they have an index in that order (the primary key, or another key), and
-where the rows are so many that the merge had better not hold them.
+where the rows are so many that the merge had better not hold them; always where the merge is a server, to
+which rows would be sent just to be sorted.
 
-Sound: only where a shard's order is one that this process compares alike: numbers, dates, timestamps,
-booleans, and text by its bytes, in columns whose types the catalog declares; by a collation a shard would put
-'a' before 'B', and the merge the other way round.
+Sound: only where a shard's order is one that this process compares alike (`trusted_orders.py`); by a
+collation a shard would put 'a' before 'B', and the merge the other way round. Beyond the duckdb dialect only
+where the rows are then the answer as they come: an engine that computes with them keeps no order.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from shardwise.plan.nodes import Gather, Join, Keep, Limit, Node, Project, Scan, Sort, SortKey
 from shardwise.plan.tree import column_id, rewrite, walk
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.passing import passing
+from shardwise.planner.trusted_orders import compared
 
 MANY: Final = 1_000_000
 """So many rows are not held."""
@@ -28,21 +30,17 @@ LARGE: Final = 10_000
 """A LIMIT so large is worth merging its streams."""
 SHARDS_MAX: Final = 64
 """Of more shards not all are asked at once."""
-_TYPES: Final = re.compile(
-    r"U?(TINY|SMALL|BIG)?INT(EGER)?|DECIMAL(\(.*\))?|NUMERIC(\(.*\))?|FLOAT|REAL|DOUBLE|VARCHAR(\(\d+\))?|TEXT"
-    r"|BOOLEAN|DATE|TIMESTAMP",
-    re.IGNORECASE,
-)
+_SERVED: Final = ("mysql", "postgres")
 
 
 def merge_sorted(plan: Node, ctx: PlanContext) -> Node:
     sort = _sort(plan)
-    if ctx.catalog.dialect != "duckdb" or sort is None or ctx.page is not None:
+    if sort is None or ctx.page is not None:
         return plan
     gather = sort.input
     if not isinstance(gather, Gather) or not 1 < len(gather.shards) <= SHARDS_MAX or gather.order:
         return plan
-    if not all(_is_comparable(key, gather) for key in sort.keys):
+    if not all(_is_trusted(key, gather, ctx) for key in sort.keys):
         return plan
     inner = gather.input
     if isinstance(inner, Limit):
@@ -53,7 +51,8 @@ def merge_sorted(plan: Node, ctx: PlanContext) -> Node:
         if not (_is_worth(sort, gather, ctx) and ctx.analysis().allows(inner, gather.shards)):
             return plan
     merged = gather.but(input=inner, order=sort.keys)
-    return rewrite(plan, lambda node: merged if node is sort else node)
+    after = rewrite(plan, lambda node: merged if node is sort else node)
+    return after if ctx.catalog.dialect == "duckdb" or passing(after, ctx) is not None else plan
 
 
 def _sort(node: Node) -> Sort | None:
@@ -63,24 +62,22 @@ def _sort(node: Node) -> Sort | None:
     return node if isinstance(node, Sort) else None
 
 
-def _is_comparable(key: SortKey, gather: Gather) -> bool:
+def _is_trusted(key: SortKey, gather: Gather, ctx: PlanContext) -> bool:
     id = column_id(key.expr)
-    output = next((o for o in gather.outputs if o.id == id), None)
-    return (
-        output is not None
-        and output.type is not None
-        and output.collation is None
-        and _TYPES.fullmatch(output.type) is not None
-    )
+    return id is not None and compared(gather, id, ctx) is not None
 
 
 def _is_large(limit: Limit, ctx: PlanContext) -> bool:
     count = ctx.estimates.count(limit.count)
-    return "merge_sorted" in ctx.forced or (count is not None and count >= LARGE)
+    return _is_always_worth(ctx) or (count is not None and count >= LARGE)
+
+
+def _is_always_worth(ctx: PlanContext) -> bool:
+    return "merge_sorted" in ctx.forced or ctx.catalog.dialect in _SERVED
 
 
 def _is_worth(sort: Sort, gather: Gather, ctx: PlanContext) -> bool:
-    if "merge_sorted" in ctx.forced or _has_index(sort, gather):
+    if _is_always_worth(ctx) or _has_index(sort, gather):
         return True
     scans = [node for node in walk(gather.input) if isinstance(node, Scan)]
     is_known = all(ctx.catalog.statistics_of(scan.table) is not None for scan in scans)

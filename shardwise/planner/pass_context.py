@@ -44,7 +44,7 @@ class PlanContext:
 
     `notes` collects what was not done, and why, under the fragment or the statement it is about.
     `forced` names what is done wherever it is right, whatever is estimated. `trusts_indexes`: answers as of
-    an index's build will do. `is_scoped`: the connection does not see all rows.
+    an index's build will do. `is_scoped`: the connection does not see all rows. `time_zone` is the session's.
     """
 
     catalog: Catalog
@@ -57,6 +57,7 @@ class PlanContext:
     forced: frozenset[str] = frozenset()
     trusts_indexes: bool = False
     is_scoped: bool = False
+    time_zone: str = "UTC"
     page: Page | None = None
     """The statement's page, if seeks are to find it."""
 

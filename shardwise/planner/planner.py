@@ -207,6 +207,7 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
         options,
         statement.sql,
         is_scoped=bool(context.scope),
+        time_zone=context.time_zone,
         hidden=len(columns) - len(bound.names),
     )
     plan, ctx = making.planned(tree, columns)
@@ -243,6 +244,7 @@ class _Making:
     options: Options
     sql: str
     is_scoped: bool
+    time_zone: str
     hidden: int = 0
 
     def plan(self, root: Node, columns: tuple[str, ...], firsts: Firsts | None = None) -> Plan:
@@ -261,6 +263,7 @@ class _Making:
             forced=frozenset(self.options.force),
             trusts_indexes=self.options.trust_indexes,
             is_scoped=self.is_scoped,
+            time_zone=self.time_zone,
         )
         tree, steps = run(
             root,

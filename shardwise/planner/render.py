@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Column, Table
 from shardwise.catalog.templates import Template
+from shardwise.errors import InternalError
 from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written
 from shardwise.plan.nodes import (
-    Aggregate,
     ColumnId,
     Cte,
     Gather,
@@ -21,7 +21,6 @@ from shardwise.plan.nodes import (
     Local,
     Node,
     Own,
-    Project,
     Raw,
     Recursive,
     Scan,
@@ -31,14 +30,17 @@ from shardwise.plan.partitions import OWN, SYNTAXES, ShardTexts
 from shardwise.plan.route import Route
 from shardwise.plan.run import Expected, ExpectedColumn, Fragment, Merge, OrderKey, Plan, TableColumn, Text
 from shardwise.plan.sql import stream_names, text_of, to_query
-from shardwise.plan.tree import bare, column_id, walk
+from shardwise.plan.tree import column_id, walk
 from shardwise.planner.caching.observed import Values
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.estimates.moved import moved
 from shardwise.planner.foreign import Foreign
 from shardwise.planner.narrow_keys import has_lists, narrowed
+from shardwise.planner.origins import origin
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.passing import passing
 from shardwise.planner.route_keys import routed
+from shardwise.planner.trusted_orders import compared
 
 
 def render(
@@ -115,7 +117,7 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
         shapes=query_dialect(catalog.dialect).shapes(inner),
         params_for=None if foreign is None and lists is None else params_for,
         may_be_missing=_may_be_missing(inner, catalog),
-        order=_order(gather),
+        order=_order(gather, ctx),
         text_for=text_for if has_own_keys else None,
         expected=lambda: moved(gather, ctx.estimates, ctx.analysis()),
         sent_as={name: of for name, of in ctx.parameters.sent_as.items() if name in values},
@@ -139,13 +141,16 @@ def _fragment_of_own(gather: Gather, own: Own, ctx: PlanContext) -> Fragment:
     return replace(first, make_text=lambda: text, params_for=params, text_for=None)
 
 
-def _order(gather: Gather) -> tuple[OrderKey, ...]:
+def _order(gather: Gather, ctx: PlanContext) -> tuple[OrderKey, ...]:
     places = {output.id: place for place, output in enumerate(gather.outputs)}
-    return tuple(
-        OrderKey(places[id], key.descending, key.nulls_first)
-        for key in gather.order
-        if (id := column_id(key.expr)) is not None
-    )
+    found = []
+    for key in gather.order:
+        id = column_id(key.expr)
+        how = None if id is None else compared(gather, id, ctx)
+        if id is None or how is None:
+            raise InternalError("streams in an order that the merge does not know")
+        found.append(OrderKey(places[id], key.descending, key.nulls_first, how))
+    return tuple(found)
 
 
 def _types(inner: Node, catalog: Catalog) -> dict[str, str]:
@@ -167,16 +172,8 @@ def _plain(inner: Node, names: Sequence[str]) -> dict[str, TableColumn]:
 
 
 def _read_as(node: Node, id: ColumnId) -> TableColumn | None:
-    if isinstance(node, Scan):
-        return TableColumn(node.table.full_name, id.name)
-    if isinstance(node, Project | Aggregate) and node.rel == id.rel:
-        items = node.items if isinstance(node, Project) else node.keys
-        expr = next((bare(item.expr) for item in items if item.name == id.name), None)
-        if not isinstance(expr, exp.Column):
-            return None
-        id = ColumnId(expr.table, expr.name)
-    below = next((each for each in node.inputs if id in each.output_ids), None)
-    return None if below is None else _read_as(below, id)
+    found = origin(node, id)
+    return None if found is None else TableColumn(found.scan.table.full_name, found.name)
 
 
 def _may_be_missing(inner: Node, catalog: Catalog) -> bool:
@@ -257,13 +254,17 @@ def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
     nodes = list(walk(root))
     streams = {n.fragment: _types(n.input, ctx.catalog) for n in nodes if isinstance(n, Gather)}
     query = query_dialect(ctx.catalog.dialect).merged(query, streams)
+    passes = passing(root, ctx)
+    is_in_order = any(isinstance(n, Gather) and n.order for n in nodes)
+    if is_in_order and passes is None and ctx.catalog.dialect != "duckdb":
+        raise InternalError("streams in order are merged on a server, which puts them out of it")
     return Merge(
         sql=text_of(query, ctx.catalog.dialect),
         params=_bound(ctx.parameters.used_in(query)),
         inputs=tuple(n.fragment for n in nodes if isinstance(n, Gather)),
         locals=tuple(dict.fromkeys(n.name for n in nodes if isinstance(n, Local))),
         stored=tuple(_stored(root, is_joined=False)),
-        passes=root.fragment if isinstance(root, Gather) else None,
+        passes=passes,
     )
 
 

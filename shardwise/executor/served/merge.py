@@ -27,7 +27,7 @@ from shardwise.executor.served.home import Home, Homes
 from shardwise.executor.served.product import Relation
 from shardwise.executor.stream import Stream
 from shardwise.options import Options
-from shardwise.plan.run import Merge
+from shardwise.plan.run import Merge, Passes
 
 _T = TypeVar("_T")
 _WITH = re.compile(r"\s*WITH\s+(RECURSIVE\s+)?", re.IGNORECASE)
@@ -98,8 +98,9 @@ class ServedMerging:
         if self._statement is not None or self._passing is not None:
             return
         if self._merge.passes is not None and self._wanted is not None:
-            stream, form = self._streams[self._merge.passes]
-            self._passing = Passing(form, stream.batches(), self._wanted, self._options.time_zone)
+            stream, form = self._streams[self._merge.passes.input]
+            rows = _passed(stream.batches(), self._merge.passes)
+            self._passing = Passing(form, rows, self._wanted, self._options.time_zone)
             return
         self._relations = {name: self._taken(name) for name in self._streams}
         for name, data in self._locals.items():
@@ -266,6 +267,21 @@ class Passing:
 
     def _python(self, batch: pa.RecordBatch) -> Iterator[Row]:
         return rows_of(self._product, batch, types_of(batch.schema), self._time_zone)
+
+
+def _passed(batches: Iterator[pa.RecordBatch], passes: Passes) -> Iterator[pa.RecordBatch]:
+    """The rows of the answer, with its columns."""
+    skipped, left = passes.offset, passes.count
+    while left is None or left > 0:
+        batch = next(batches, None)
+        if batch is None:
+            return
+        rows = batch.slice(min(skipped, batch.num_rows))
+        rows = rows if left is None else rows.slice(0, min(left, rows.num_rows))
+        skipped = max(0, skipped - batch.num_rows)
+        left = None if left is None else left - rows.num_rows
+        if rows.num_rows:
+            yield rows if passes.columns is None else rows.select(list(passes.columns))
 
 
 def _with(sql: str, relations: Mapping[str, Relation], identifier: Any) -> str:

@@ -36,7 +36,7 @@ from shardwise.executor.sqlite.rows import Row
 from shardwise.executor.sqlite.translate import translate
 from shardwise.executor.stream import Stream
 from shardwise.options import Options
-from shardwise.plan.run import Merge, Shape
+from shardwise.plan.run import Merge, Passes, Shape
 
 _STEPS = 50_000
 """Of SQLite's machine, between two looks whether to stop: a millisecond or less."""
@@ -111,8 +111,9 @@ class SQLiteMerging:
 
     def _begin(self) -> None:
         if self._merge.passes is not None and self._wanted is not None:
-            stream, _ = self._streams[self._merge.passes]
-            self._passing = chain.from_iterable(batch.rows for batch in stream.batches())
+            stream, _ = self._streams[self._merge.passes.input]
+            rows = chain.from_iterable(batch.rows for batch in stream.batches())
+            self._passing = _passed(rows, self._merge.passes)
             return
         con = self._con = self._open()
         for name, (stream, shapes) in self._streams.items():
@@ -180,6 +181,13 @@ class SQLiteMerging:
     def _check(self) -> None:
         if self._is_stopped:
             raise Cancelled("the statement was cancelled")
+
+
+def _passed(rows: Iterator[Row], passes: Passes) -> Iterator[Row]:
+    """Those of the answer, with its columns."""
+    end = None if passes.count is None else passes.offset + passes.count
+    wanted, columns = islice(rows, passes.offset, end), passes.columns
+    return wanted if columns is None else (tuple([row[place] for place in columns]) for row in wanted)
 
 
 @contextmanager

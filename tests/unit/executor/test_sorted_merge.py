@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from shardwise.executor.sorted_merge import merged
+from shardwise.executor.sorted_merge import ArrowForm, merged
 from shardwise.plan.run import OrderKey
 
 VALUES: dict[str, tuple[str, list[Any]]] = {
@@ -67,7 +67,9 @@ def test_the_order_is_that_of_one_sort(seed: int) -> None:
         taken = [0] * shards
         takes = [taking(iter(each), taken, n) for n, each in enumerate(batches)]
         found = [
-            row for batch in merged(takes, keys) for row in zip(*batch.to_pydict().values(), strict=True)
+            row
+            for batch in merged(takes, ArrowForm(keys))
+            for row in zip(*batch.to_pydict().values(), strict=True)
         ]
         wanted = con.execute(f"SELECT * FROM t ORDER BY {order}").fetchall()
         columns = [k.column for k in keys]
@@ -85,7 +87,7 @@ def test_days_that_python_has_none_of_are_in_order(type_: str, key: OrderKey) ->
     days = ["infinity", "-infinity", "12000-01-01", "0044-03-15 (BC)", "2024-02-29", None]
     con.executemany("INSERT INTO t VALUES (?, ?)", [(day, n % 2) for n, day in enumerate(days)])
     batches = parts(con, 2, _written(key), 1)
-    found = merged([taking(iter(each), [0, 0], n) for n, each in enumerate(batches)], [key])
+    found = merged([taking(iter(each), [0, 0], n) for n, each in enumerate(batches)], ArrowForm([key]))
     rows = con.from_arrow(pa.Table.from_batches(found)).project("i::VARCHAR").fetchall()
     assert rows == con.execute(f"SELECT i::VARCHAR FROM t ORDER BY {_written(key)}").fetchall()
 
@@ -105,7 +107,7 @@ def test_the_first_rows_come_before_the_streams_end() -> None:
             yield pa.record_batch({"v": list(range(start + n, start + n + 100, 4))})
 
     taken = [0] * 4
-    rows = merged([taking(numbers(n), taken, n) for n in range(4)], [OrderKey(0, False, False)])
+    rows = merged([taking(numbers(n), taken, n) for n in range(4)], ArrowForm([OrderKey(0, False, False)]))
     seen = [v for _ in range(10) for v in next(rows).column(0).to_pylist()]
     assert seen == list(range(len(seen)))
     assert sum(taken) <= len(seen) + 4 * 25
@@ -115,7 +117,9 @@ def test_one_stream_that_is_far_behind_the_others() -> None:
     streams = [iter([pa.record_batch({"v": [n] * 5}) for n in range(k, k + 3)]) for k in (0, 100)]
     found = [
         v
-        for batch in merged([lambda s=s: next(s, None) for s in streams], [OrderKey(0, False, False)])
+        for batch in merged(
+            [lambda s=s: next(s, None) for s in streams], ArrowForm([OrderKey(0, False, False)])
+        )
         for v in batch.column(0).to_pylist()
     ]
     assert found == [n for k in (0, 100) for n in range(k, k + 3) for _ in range(5)]

@@ -32,7 +32,7 @@ def _merge(sql: str) -> str:
         ("SELECT e AS x, count(*) FROM t GROUP BY e ORDER BY x DESC", "FIELD(f1.e, 'b', 'it''s') END DESC"),
         ("SELECT count(*), e FROM t GROUP BY e ORDER BY 2", "FIELD(f1.e, 'b', 'it''s') END"),
         ("SELECT group_concat(e ORDER BY e) FROM t", "FIELD(f1.e, 'b', 'it''s') END"),
-        ("SELECT n FROM t ORDER BY n", "ORDER BY f1.n"),
+        ("SELECT n, count(*) FROM t GROUP BY n ORDER BY n", "ORDER BY f1.n"),
     ],
 )
 def test_members_sort_by_their_places(sql: str, order: str) -> None:
