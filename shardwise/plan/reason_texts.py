@@ -281,9 +281,16 @@ a text: the index might lack rows that the statement's comparison finds.
 -> Declare the columns alike, each text with its collation.
 
 index-not-for-this-join: The index is of an inner join
-A join index holds the pairs that meet. The rows of a LEFT, RIGHT, FULL or ANTI join that meet none are not
-in it.
--> Write an inner join, if rows without a partner are not wanted.
+A join index holds the pairs that meet. The rows of a LEFT, RIGHT, FULL or ANTI join, or of NOT EXISTS, that
+meet none are not in it, and a row that came after its build would count as one of them.
+-> Write an inner join, or EXISTS, if rows without a partner are not wanted.
+
+index-without-a-key: The index does not tell the rows of a semi-join apart
+EXISTS and IN give a row once, however many it meets; the index has it as often as that. It is asked on the
+shards of the outer table, if it is sharded as that is; or read in its place, if it has a key of it, without
+NULLs, that is unique on all shards.
+-> SHARD BY the outer table's shard key; or INCLUDE its primary key, if that has the shard key in it or is
+UNIQUE ACROSS SHARDS.
 
 index-not-cheaper: The index would spare nothing
 A join index has more pairs to move than the two tables have rows, or what a lookup index gives is on all

@@ -57,6 +57,7 @@ class OfIndex(StrEnum):
     LACKS_COLUMNS = "index-lacks-columns"
     OTHER_EQUALITY = "index-of-another-equality"
     JOIN_KIND = "index-not-for-this-join"
+    NO_KEY = "index-without-a-key"
     NOT_CHEAPER = "index-not-cheaper"
     KEYS_UNKNOWN = "index-leads-nowhere"
     MISS = "index-misses-a-value"

@@ -14,7 +14,7 @@ What the statement asks of the two rows is true of that pair too, so each row th
 those found. The join's own columns are no NULL there; another one may be, and then its keys are not used: IN
 finds no NULL. Conditions that may fail, are volatile or have a subquery are not asked of the index. A column
 is asked of it only if it compares there as in its table, and gives keys only if it compares by its bytes.
-Only inner joins: an outer one keeps rows that are in no index.
+Inner and semi-joins: an outer one, and an anti-join, keeps rows that are in no index.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from shardwise.plan.nodes import (
     Filter,
     Item,
     Join,
+    JoinKind,
     Keep,
     Limit,
     Node,
@@ -67,7 +68,7 @@ from shardwise.planner.strategies.keys import (
 )
 from shardwise.planner.strategies.programs import KEY_BYTES, Consumer, Side, programs
 from shardwise.planner.usable_indexes import compares_alike_anywhere, forget, tell_used, usable
-from shardwise.planner.use_join_indexes import Leaf, Pair, groups, leaf_of
+from shardwise.planner.use_join_indexes import Leaf, Pair, groups, leaves_of, with_above
 
 NAME: Final = "join_back"
 _SURE: Final = 0.5
@@ -91,10 +92,10 @@ def join_back(plan: Node, ctx: PlanContext) -> Node:
 def _narrowed(plan: Node, done: Done, ctx: PlanContext) -> Node | None:
     """The plan with one more pair of tables narrowed; None if there is none. `done` has what was tried."""
     analysis = ctx.analysis()
-    for top, above in groups(plan, ()):
+    for top, above in (*groups(plan), *_semi_joins(plan)):
         if not isinstance(analysis.of(top), Merged):
             continue
-        group = Group.of(top, analysis, keeps_colocated=True)
+        group = _group(top, analysis)
         for pair in _pairs(plan, top, above, group, ctx, analysis):
             for index in ctx.catalog.join_indexes():
                 known = (index.name, pair.left.scan.rel, pair.right.scan.rel)
@@ -109,25 +110,33 @@ def _narrowed(plan: Node, done: Done, ctx: PlanContext) -> Node | None:
     return None
 
 
+def _semi_joins(plan: Node) -> Iterator[tuple[Node, tuple[Node, ...]]]:
+    tops = ((n, above) for n, above in with_above(plan) if isinstance(n, Join))
+    return ((n, above) for n, above in tops if n.kind == "semi" and not n.lateral)
+
+
+def _kind(node: Node) -> JoinKind:
+    assert isinstance(node, Join)
+    return "inner" if is_inner(node) else node.kind
+
+
+def _group(top: Node, analysis: Analysis) -> Group:
+    """What meets: the parts of inner joins, the two of a semi-join."""
+    if is_inner(top):
+        return Group.of(top, analysis, keeps_colocated=True)
+    assert isinstance(top, Join)
+    return Group.of_two(top, analysis)
+
+
 def _pairs(
     plan: Node, top: Node, above: tuple[Node, ...], group: Group, ctx: PlanContext, analysis: Analysis
 ) -> Iterator[Pair]:
     """Two tables of different parts, in either order."""
-    leaves = [(i, leaf) for i, part in enumerate(group.parts) for leaf in _leaves(part)]
+    leaves = [(i, leaf) for i, part in enumerate(group.parts) for leaf in leaves_of(part)]
     for i, left in leaves:
         for j, right in leaves:
             if i != j:
                 yield Pair(plan, top, above, group, (i, j), left, right, ctx, analysis)
-
-
-def _leaves(part: Node) -> Iterator[Leaf]:
-    """The tables of a part whose rows it is made of, by inner joins."""
-    leaf = leaf_of(part)
-    if leaf is not None:
-        yield leaf
-    elif is_inner(part) or isinstance(part, Filter):
-        for below in part.inputs:
-            yield from _leaves(below)
 
 
 class _Key(NamedTuple):
@@ -281,7 +290,8 @@ class _Narrowing:
         pair, ctx = self.pair, self.pair.ctx
         needed = frozenset(_read(narrow_columns(pair.plan, ctx)))
         group, consumer = pair.group, _consumer(pair.above, ctx)
-        choosing = Choosing(group.parts, "inner", group.on, group.equal, needed, consumer, ctx, pair.analysis)
+        kind = _kind(pair.node)
+        choosing = Choosing(group.parts, kind, group.on, group.equal, needed, consumer, ctx, pair.analysis)
         without = min(p.cost for p in choosing.programs.values())
         sides = list(choosing.sides)
         asked = {key.own: 0.0 for key in keys}
@@ -295,7 +305,7 @@ class _Narrowing:
             sides,
             narrows=choosing.narrows,
             sends=choosing.sends,
-            kind="inner",
+            kind=kind,
             consumer=consumer,
             keys_max=KEYS_MAX,
         )

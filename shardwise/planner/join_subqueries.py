@@ -24,6 +24,7 @@ Sound: a row is kept if one of the inner rows fulfils all conditions (or none do
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -42,11 +43,12 @@ from shardwise.plan.tree import (
 )
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.distribution import Analysis, Merged, stays
-from shardwise.planner.equivalence import equalities
+from shardwise.planner.equivalence import Types, equalities
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import is_movable, push_filters
 
 Conjuncts = tuple[exp.Expr, ...]
+Linked = Callable[[Conjuncts, Types], object]
 
 
 def join_subqueries(plan: Node, ctx: PlanContext) -> Node:
@@ -64,7 +66,7 @@ def join_subqueries(plan: Node, ctx: PlanContext) -> Node:
 
 
 def _joined(node: Filter, ctx: PlanContext, analysis: Analysis) -> Node:
-    made = [(c, _inner(c, node, ctx, analysis)) for c in node.conjuncts]
+    made = [(c, inner_of(c, node, ctx, analysis)) for c in node.conjuncts]
     rest = tuple(conjunct for conjunct, inner in made if inner is None)
     if len(rest) == len(node.conjuncts):
         return node
@@ -77,7 +79,7 @@ def _joined(node: Filter, ctx: PlanContext, analysis: Analysis) -> Node:
 
 
 @dataclass(frozen=True, slots=True)
-class _Inner:
+class Inner:
     """The inner side, and what it is joined on."""
 
     node: Node
@@ -85,7 +87,11 @@ class _Inner:
     is_anti: bool
 
 
-def _inner(conjunct: exp.Expr, outer: Filter, ctx: PlanContext, analysis: Analysis) -> _Inner | None:
+def inner_of(
+    conjunct: exp.Expr, outer: Filter, ctx: PlanContext, analysis: Analysis, is_linked: Linked = equalities
+) -> Inner | None:
+    """What a conjunct of a Filter says of inner rows, as a join; None if it is none. `is_linked` says whether
+    one of its conditions (of IN, the comparison) is a comparison of columns that a join may be done by."""
     test = bare(conjunct)
     is_anti = isinstance(test, exp.Not) and isinstance(bare(test.this), exp.Exists)
     test = bare(test.this) if is_anti else test
@@ -112,7 +118,7 @@ def _inner(conjunct: exp.Expr, outer: Filter, ctx: PlanContext, analysis: Analys
     if free_columns(below) or any(columns_in(c) - known or any(plans_in(c)) for c in on):
         return None
     links = (columns_in(c) & outer.output_ids and columns_in(c) & below.output_ids for c in on)
-    return _Inner(below, on, is_anti) if any(links) and equalities(own or on, ctx.types) else None
+    return Inner(below, on, is_anti) if any(links) and is_linked(own or on, ctx.types) else None
 
 
 def _rows(plan: Node) -> Node:

@@ -33,6 +33,7 @@ from shardwise.planner.route_keys import route_keys
 from shardwise.planner.run_first import run_first
 from shardwise.planner.seek_pages import seek_pages
 from shardwise.planner.split_aggregates import split_aggregates
+from shardwise.planner.use_indexes_in_semi_joins import use_indexes_in_semi_joins
 from shardwise.planner.use_join_indexes import use_join_indexes
 from shardwise.planner.use_lookup_indexes import use_lookup_indexes
 
@@ -41,6 +42,7 @@ Pass = Callable[[Node, PlanContext], Node]
 PASSES: tuple[Pass, ...] = (
     drop_fences,
     push_filters,
+    use_indexes_in_semi_joins,
     run_first,
     prune_slots,
     use_join_indexes,

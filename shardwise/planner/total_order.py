@@ -169,6 +169,17 @@ def _key_of(scan: Scan) -> tuple[str, ...] | None:
     return None
 
 
+def keys_over_all_shards(scan: Scan, ctx: PlanContext) -> Iterator[tuple[ColumnId, ...]]:
+    """The declared keys that hold no NULL and name one row among all shards, each once."""
+    table, by_name = scan.table, {o.id.name.casefold(): o.id for o in scan.columns}
+    filled = never_null(scan, ctx)
+    for key in dict.fromkeys((table.primary_key, *table.unique_across, *table.unique)):
+        ids = [by_name.get(name.casefold()) for name in key]
+        found = tuple(id for id in ids if id in filled)
+        if key and len(found) == len(key) and _is_unique(scan, key):
+            yield found
+
+
 def _is_unique(scan: Scan, key: tuple[str, ...]) -> bool:
     """Whether it names one row among all shards."""
     placement = scan.table.placement

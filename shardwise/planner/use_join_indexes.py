@@ -25,12 +25,14 @@ from itertools import permutations
 
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.catalog.index_tables import IndexTable
 from shardwise.catalog.model import ColumnName, JoinIndex
 from shardwise.plan.nodes import (
     Aggregate,
     ColumnId,
     Filter,
+    Item,
     Join,
     Keep,
     Limit,
@@ -51,7 +53,9 @@ from shardwise.plan.tree import (
     rewrite,
     walk,
 )
+from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.distribution import Analysis, Merged, Split
+from shardwise.planner.functions import is_volatile
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import pruned_scan
@@ -70,14 +74,13 @@ def use_join_indexes(plan: Node, ctx: PlanContext) -> Node:
     while after is not None:
         plan = after
         after = _replaced(plan, ctx)
-    _tell_of_other_joins(plan, ctx)
     return plan
 
 
 def _replaced(plan: Node, ctx: PlanContext) -> Node | None:
     """The plan with one pair of tables replaced; None if there is none."""
     analysis = ctx.analysis()
-    for node, above in groups(plan, ()):
+    for node, above in groups(plan):
         if not isinstance(analysis.of(node), Merged):
             continue
         group = Group.of(node, analysis)
@@ -93,45 +96,98 @@ def _replaced(plan: Node, ctx: PlanContext) -> Node | None:
     return None
 
 
-def groups(node: Node, above: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:
+def groups(plan: Node) -> Iterator[tuple[Node, tuple[Node, ...]]]:
     """The tops of trees of inner joins, and what is over each."""
-    if is_inner(node) and not (above and is_inner(above[-1])):
-        yield node, above
+    return (
+        (node, above)
+        for node, above in with_above(plan)
+        if is_inner(node) and not (above and is_inner(above[-1]))
+    )
+
+
+def with_above(node: Node, above: tuple[Node, ...] = ()) -> Iterator[tuple[Node, tuple[Node, ...]]]:
+    """Each node of a plan, and those that are over it in its query."""
+    yield node, above
     for below in node.inputs:
-        yield from groups(below, (*above, node))
+        yield from with_above(below, (*above, node))
     for plan in node.subplans:
-        yield from groups(plan, ())
+        yield from with_above(plan)
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A table under filters and renamings: `ids` are the names of its columns, as the scan has them."""
+    """A table under filters, renamings and computed columns: `exprs` are its columns by all of their names,
+    over the scan's own, `tests` the filters' conditions over these."""
 
     scan: Scan
     tests: Conjuncts
-    ids: Mapping[ColumnId, ColumnId]
+    exprs: Columns
+
+    @cached_property
+    def ids(self) -> Mapping[ColumnId, ColumnId]:
+        """The names of columns that are just the scan's."""
+        named = ((id, column_id(bare(expr))) for id, expr in self.exprs.items())
+        return {id: own for id, own in named if own is not None}
+
+    def in_index(self, found: IndexTable, table: str, scan: Scan) -> dict[ColumnId, exp.Expr]:
+        """Its columns over those of an index's scan, by all of their names: of those that the index has."""
+        own = ((o.id, found.column_for(table, o.id.name)) for o in self.scan.columns)
+        by: Columns = {id: column(ColumnId(scan.rel, name)) for id, name in own if name is not None}
+        return {id: replace_columns(e, by) for id, e in self.exprs.items() if columns_in(e) <= by.keys()}
 
 
 def leaf_of(part: Node) -> Leaf | None:
     if isinstance(part, Scan):
-        return Leaf(part, (), {o.id: o.id for o in part.columns})
+        return Leaf(part, (), {o.id: column(o.id) for o in part.columns})
     if not isinstance(part, Filter | Project):
         return None
     below = leaf_of(part.input)
-    if below is None:
+    if below is None or any(is_volatile(e) for e in part.expressions):
         return None
-    by: dict[ColumnId, exp.Expr] = {id: column(own) for id, own in below.ids.items()}
     if isinstance(part, Filter):
-        if any(columns_in(c) & part.input.output_ids - by.keys() for c in part.conjuncts):
-            return None
-        tests = tuple(replace_columns(c, by) for c in part.conjuncts)
-        return Leaf(below.scan, (*below.tests, *tests), below.ids)
-    ids = dict(below.ids)
-    for item in part.items:
-        id = column_id(bare(item.expr))
-        if id is not None and id in below.ids:
-            ids[ColumnId(part.rel, item.name)] = below.ids[id]
-    return Leaf(below.scan, below.tests, ids)
+        tests = tuple(replace_columns(c, below.exprs) for c in part.conjuncts)
+        return Leaf(below.scan, (*below.tests, *tests), below.exprs)
+    if part.subplans:
+        return None
+    made = {ColumnId(part.rel, i.name): replace_columns(i.expr, below.exprs) for i in part.items}
+    return Leaf(below.scan, below.tests, {**below.exprs, **made})
+
+
+def with_computed(rows: Node, by: Columns, ctx: PlanContext) -> tuple[Node, Columns]:
+    """What `by` computes of columns of `rows` is computed right over them, for above an outer join these may
+    be NULL; and `by` of columns alone."""
+    computed = {id: expr for id, expr in by.items() if column_id(bare(expr)) is None}
+    if not computed:
+        return rows, by
+    own = {id: named for id, expr in by.items() if (named := column_id(bare(expr))) is not None}
+    exprs = {id: column(id) for id in own.values()} | computed
+    names = dict(zip(exprs, unique_names(id.name for id in exprs), strict=True))
+    rel = ctx.names.fresh(next(iter(computed)).rel)
+    after = Project(input=rows, rel=rel, items=tuple(Item(names[id], expr) for id, expr in exprs.items()))
+    ctx.learn(after)
+    return after, {id: column(ColumnId(rel, names[own.get(id, id)])) for id in by}
+
+
+def renamed(plan: Node, by: Columns, ctx: PlanContext) -> Node:
+    """The plan with the index's columns in the place of the tables'. What it lacks nobody reads: a derived
+    table's SELECT * may name it."""
+    return narrow_columns(rewrite(plan, lambda n: map_expressions(n, lambda e: replace_columns(e, by))), ctx)
+
+
+def leaves_of(part: Node) -> Iterator[Leaf]:
+    """The tables of a part that each of its rows has a row of: of inner joins both sides', of others those of
+    the side whose rows they keep."""
+    leaf = leaf_of(part)
+    if leaf is not None:
+        yield leaf
+    elif is_inner(part) or isinstance(part, Filter):
+        for below in part.inputs:
+            yield from leaves_of(below)
+    elif isinstance(part, Join) and not part.lateral and part.kind in _KEEPS_ONE:
+        yield from leaves_of(part.right if part.kind == "right" else part.left)
+
+
+_KEEPS_ONE = ("left", "right", "semi", "anti")
 
 
 @dataclass(frozen=True)
@@ -175,8 +231,7 @@ class Pair:
             tell(Note(OfIndex.NOT_CHEAPER, f"{title(index)} is not used: {why}"), self.ctx)
             return None
         tell_used(index, self.ctx)
-        whole = rewrite(self.plan, lambda n: after if n is self.node else n)
-        return rewrite(whole, lambda n: map_expressions(n, lambda e: replace_columns(e, by)))
+        return renamed(rewrite(self.plan, lambda n: after if n is self.node else n), by, self.ctx)
 
     # -- does it fit ------------------------------------------------------------------------------
 
@@ -232,9 +287,12 @@ class Pair:
         return None
 
     def _size(self, index: JoinIndex, found: IndexTable) -> tuple[float, int]:
+        return self.pairs_of(index), len(found.table.columns or ())
+
+    def pairs_of(self, index: JoinIndex) -> float:
+        """How many pairs an index has."""
         state = self.ctx.catalog.state_of(index)
-        rows = state.rows if state is not None and state.rows is not None else float("inf")
-        return rows, len(found.table.columns or ())
+        return state.rows if state is not None and state.rows is not None else float("inf")
 
     # -- what stands there instead ----------------------------------------------------------------
 
@@ -243,21 +301,16 @@ class Pair:
         ctx = self.ctx
         scan = scan_of(found.table, index.name, ctx.names, ctx.catalog, ctx.dialect)
         ctx.learn(scan)
-        by: dict[ColumnId, exp.Expr] = {}
-        for leaf, table in ((self.left, index.left.table), (self.right, index.right.table)):
-            for id, own in leaf.ids.items():
-                name = found.column_for(table, own.name)
-                if name is not None:
-                    by[id] = column(ColumnId(scan.rel, name))
+        by = self.left.in_index(found, index.left.table, scan)
+        by |= self.right.in_index(found, index.right.table, scan)
         inner = (*self.left.tests, *self.right.tests, *self.between(index))
         tests = tuple(replace_columns(c, by) for c in inner)
-        if not tests:
-            return scan, by
-        return Filter(input=pruned_scan(scan, tests, ctx), conjuncts=tests), by
+        rows = Filter(input=pruned_scan(scan, tests, ctx), conjuncts=tests) if tests else scan
+        return with_computed(rows, by, ctx)
 
     def between(self, index: JoinIndex) -> Conjuncts:
         """The conditions that read the two and nothing else, but for the index's own."""
-        mine = self.left.ids.keys() | self.right.ids.keys()
+        mine = self.left.exprs.keys() | self.right.exprs.keys()
         return tuple(c for c in self.group.on if columns_in(c) <= mine and not self.is_own(c, index))
 
     def is_own(self, test: exp.Expr, index: JoinIndex) -> bool:
@@ -271,7 +324,7 @@ class Pair:
 
     def _without_pair(self, part: Node, by: Columns) -> Node:
         """The tree of inner joins with the index in place of the two."""
-        mine = self.left.ids.keys() | self.right.ids.keys()
+        mine = self.left.exprs.keys() | self.right.exprs.keys()
         rest = tuple(replace_columns(c, by) for c in self.group.on if not columns_in(c) <= mine)
         first = min(self.at)
         parts = [
@@ -326,31 +379,3 @@ class Pair:
 
 def _is_of(scan: Scan, side: ColumnName) -> bool:
     return scan.table.full_name.casefold() == side.table.casefold()
-
-
-# ------------------------------------------------------------------ joins of other kinds
-
-_OTHERS = ("left", "right", "full", "semi", "anti")
-
-
-def _tell_of_other_joins(plan: Node, ctx: PlanContext) -> None:
-    """Notes the indexes that would serve a join, were it an inner one."""
-    analysis = ctx.analysis()
-    for node in walk(plan):
-        if (
-            not isinstance(node, Join)
-            or node.kind not in _OTHERS
-            or not isinstance(analysis.of(node), Merged)
-        ):
-            continue
-        for one, other in ((node.left, node.right), (node.right, node.left)):
-            left, right = leaf_of(one), leaf_of(other)
-            if left is None or right is None:
-                continue
-            equal = analysis.equal(node.left).joined(analysis.equal(node.right))
-            group = Group((one, other), node.on, equal, analysis.types)
-            pair = Pair(plan, node, (), group, (0, 1), left, right, ctx, analysis)
-            for index in ctx.catalog.join_indexes():
-                if pair.matches(index):
-                    why = f"it is of an inner join, and this is a {node.kind} join"
-                    tell(Note(OfIndex.JOIN_KIND, f"{title(index)} is not used: {why}"), ctx)

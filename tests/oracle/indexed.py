@@ -9,16 +9,53 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import duckdb
+import pytest
 
 from shardwise.catalog.files import save_lock
 from shardwise.catalog.index_tables import Index, fingerprint
 from shardwise.catalog.model import Built, Catalog, IndexState, LookupIndex, Sharded
 from shardwise.catalog.shardings import canonical
 from shardwise.catalog.types import type_family
-from tests.oracle.cluster import Cluster, Files, Grain, load_catalog
-from tests.oracle.harness import Stage
+from shardwise.planner import OPTIONAL
+from tests.oracle.cases import Case, read
+from tests.oracle.cluster import By, Cluster, Files, Grain, Table, load_catalog, mod, sizes, turns
+from tests.oracle.compare import difference
+from tests.oracle.generator import statement
+from tests.oracle.harness import Stage, report, run
 from tests.oracle.worlds import LETTERS, SHOP, World
 
+FILES = ("joins", "subqueries", "aggregates", "queries", "forty", "regressions", "duckdb", "parameters")
+SIZES = [
+    pytest.param(
+        shards, grain, marks=[] if (shards, grain) in ((3, "shard"), (2, "slot")) else [pytest.mark.slow]
+    )
+    for shards, grain in sizes()
+]
+# Many to many by x, with NULLs and values that only one side has; an empty side; ids that are never NULL.
+PAIRS = World(
+    "pairs",
+    [
+        Table(
+            "l",
+            "id BIGINT NOT NULL, k BIGINT, x INTEGER, v INTEGER, s VARCHAR",
+            By("by_k", "k"),
+            [
+                (n, None if n % 7 == 6 else n % 5, None if n % 6 == 5 else n % 4, n % 3, f"l{n}")
+                for n in range(24)
+            ],
+        ),
+        Table(
+            "r",
+            "id BIGINT PRIMARY KEY, x INTEGER, w INTEGER, s VARCHAR",
+            By("by_k", "id"),
+            [(n, None if n % 9 == 8 else n % 6, None if n % 5 == 4 else n % 4, f"r{n}") for n in range(30)],
+        ),
+        Table("none", "id BIGINT NOT NULL, x INTEGER, s VARCHAR", By("by_k", "id")),
+        Table("c", "k BIGINT, s VARCHAR", By("by_k", "k"), [(1, "c1"), (2, "c2"), (2, "c2"), (None, "c")]),
+        Table("m", "id BIGINT, w INTEGER, z DOUBLE", By("by_k", "id"), [(n, n % 5, n / 2) for n in range(9)]),
+    ],
+    [mod("by_k")],
+)
 INDEXES = {
     LETTERS.name: """
 CREATE LOOKUP INDEX a_x ON a (x); CREATE LOOKUP INDEX a_vt ON a (v, t); CREATE LOOKUP INDEX a_t ON a (t);
@@ -171,4 +208,60 @@ def explained(connection: Any, sql: str) -> str:
     return "\n".join(row[0] for row in connection.execute(f"EXPLAIN {sql}").fetchall())
 
 
-__all__ = ["INDEXES", "IndexedStage", "add_indexes", "explained"]
+# ------------------------------------------------------------------ cases and random statements
+
+
+def cases(worlds: Sequence[str]) -> list[Case]:
+    """The cases of these worlds that are answered."""
+    return [case for name in FILES for case in read(name) if case.world in worlds and not case.refused]
+
+
+def in_turn(cases: Sequence[Case], *, every: int) -> list[Any]:
+    """Each case on one size of cluster, in turn; one of so many is not slow."""
+    return [
+        pytest.param(
+            case,
+            *size,
+            marks=[pytest.mark.slow] if number or at % every else [],
+            id=f"{case.id}-{size[0]}-{size[1]}",
+        )
+        for at, case in enumerate(cases)
+        for number, size in enumerate(turns(at, sizes(), 1))
+    ]
+
+
+def check_random(stage: IndexedStage, seed: int) -> None:
+    """The random statement of a seed, on a size of cluster and without an optional pass that it decides."""
+    world = (LETTERS, SHOP)[seed % 2]
+    sql = statement(seed, world.name)
+    shards, grain = sizes()[seed // 2 % 8]
+    expected = stage.right(world, sql)
+    if isinstance(expected, Exception) or len(expected.rows) > 20_000:
+        pytest.skip("one database raises, or the answer is too long to compare")
+    without = (OPTIONAL[seed // 4 % len(OPTIONAL)],) if seed % 4 == 3 else ()
+    connection = stage.connection(world, shards, grain, without)
+    try:
+        actual = run(connection, sql)
+    except Exception as error:
+        pytest.fail(
+            f"{shards} shards, {grain} grain, seed {seed}, without {without}\n{sql};\n"
+            f"{type(error).__name__}: {error}\n{explained(connection, sql)}",
+            pytrace=False,
+        )
+    ordered = " ORDER BY " in sql and sql.rpartition(") z ORDER BY ")[1] != ""
+    report(
+        difference(actual, expected, ordered=ordered), sql, shards, grain, actual, expected, f", seed {seed}"
+    )
+
+
+__all__ = [
+    "INDEXES",
+    "PAIRS",
+    "SIZES",
+    "IndexedStage",
+    "add_indexes",
+    "cases",
+    "check_random",
+    "explained",
+    "in_turn",
+]

@@ -8,40 +8,13 @@ from typing import Any
 
 import pytest
 
-from shardwise.planner import OPTIONAL
-from tests.oracle.cases import Case, read
-from tests.oracle.cluster import By, Grain, Table, mod, sizes, turns
+from tests.oracle.cases import Case
+from tests.oracle.cluster import Grain
 from tests.oracle.compare import difference
-from tests.oracle.generator import statement
 from tests.oracle.harness import report, run, run_case
-from tests.oracle.indexed import IndexedStage, explained
+from tests.oracle.indexed import PAIRS, SIZES, IndexedStage, cases, check_random, explained, in_turn
 from tests.oracle.worlds import LETTERS, SHOP, World
 
-# Many to many by x, with NULLs and values that only one side has; an empty side; ids that are never NULL.
-PAIRS = World(
-    "pairs",
-    [
-        Table(
-            "l",
-            "id BIGINT NOT NULL, k BIGINT, x INTEGER, v INTEGER, s VARCHAR",
-            By("by_k", "k"),
-            [
-                (n, None if n % 7 == 6 else n % 5, None if n % 6 == 5 else n % 4, n % 3, f"l{n}")
-                for n in range(24)
-            ],
-        ),
-        Table(
-            "r",
-            "id BIGINT NOT NULL, x INTEGER, w INTEGER, s VARCHAR",
-            By("by_k", "id"),
-            [(n, None if n % 9 == 8 else n % 6, None if n % 5 == 4 else n % 4, f"r{n}") for n in range(30)],
-        ),
-        Table("none", "id BIGINT NOT NULL, x INTEGER, s VARCHAR", By("by_k", "id")),
-        Table("c", "k BIGINT, s VARCHAR", By("by_k", "k"), [(1, "c1"), (2, "c2"), (2, "c2"), (None, "c")]),
-        Table("m", "id BIGINT, w INTEGER, z DOUBLE", By("by_k", "id"), [(n, n % 5, n / 2) for n in range(9)]),
-    ],
-    [mod("by_k")],
-)
 WORLDS = {world.name: world for world in (LETTERS, SHOP, PAIRS)}
 INDEXES = {
     LETTERS.name: """
@@ -69,13 +42,7 @@ CREATE JOIN INDEX l_none ON l.x = none.x INCLUDE (l.v) SHARD BY by_k (none.id);
 CREATE JOIN INDEX r_m ON r.w = m.w INCLUDE (m.z) SHARD BY by_k (r.id);
 """,
 }
-FILES = ("joins", "subqueries", "aggregates", "queries", "forty", "regressions", "duckdb", "parameters")
-CASES = [
-    case
-    for name in FILES
-    for case in read(name)
-    if case.world in WORLDS and not case.refused and " join " in case.sql.lower()
-]
+CASES = [case for case in cases(tuple(WORLDS)) if " join " in case.sql.lower()]
 COUNT = int(os.environ.get("SHARDWISE_FUZZ", "30"))
 FIRST = int(os.environ.get("SHARDWISE_FUZZ_SEED", "47000"))
 
@@ -100,38 +67,14 @@ def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedStage]:
     stage.close()
 
 
-def in_turn() -> list[Any]:
-    return [
-        pytest.param(
-            case,
-            *size,
-            marks=[pytest.mark.slow] if number or at % 9 else [],
-            id=f"{case.id}-{size[0]}-{size[1]}",
-        )
-        for at, case in enumerate(CASES)
-        for number, size in enumerate(turns(at, sizes(), 1))
-    ]
-
-
-@pytest.mark.parametrize(("case", "shards", "grain"), in_turn())
+@pytest.mark.parametrize(("case", "shards", "grain"), in_turn(CASES, every=9))
 def test_every_join_of_the_cases(joined: IndexedStage, case: Case, shards: int, grain: Grain) -> None:
     run_case(joined, WORLDS[case.world], case, shards, grain)
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_random_statements(joined: IndexedStage, seed: int) -> None:
-    world = (LETTERS, SHOP)[seed % 2]
-    sql = statement(seed, world.name)
-    shards, grain = sizes()[seed // 2 % 8]
-    expected = joined.right(world, sql)
-    if isinstance(expected, Exception) or len(expected.rows) > 20_000:
-        pytest.skip("one database raises, or the answer is too long to compare")
-    without = (OPTIONAL[seed // 4 % len(OPTIONAL)],) if seed % 4 == 3 else ()
-    actual = run(joined.connection(world, shards, grain, without), sql)
-    ordered = " ORDER BY " in sql and sql.rpartition(") z ORDER BY ")[1] != ""
-    report(
-        difference(actual, expected, ordered=ordered), sql, shards, grain, actual, expected, f", seed {seed}"
-    )
+    check_random(joined, seed)
 
 
 BACK = """
@@ -155,6 +98,11 @@ SELECT c.s, z.s FROM c LEFT JOIN (SELECT l.k, r.s FROM l JOIN r ON l.x = r.x WHE
 SELECT p.s, q.s, t.s FROM l p JOIN r q ON p.x = q.x JOIN r t ON p.x = t.x WHERE q.w = 1 AND t.w = 2
 SELECT l.s FROM l JOIN r ON l.x = r.x WHERE l.v = (SELECT min(w) FROM m) AND r.s > 'a'
 SELECT l.s FROM l JOIN r ON l.x = r.x WHERE r.w IN (SELECT w FROM m WHERE z > 3) AND r.s > 'a'
+SELECT r.s FROM r SEMI JOIN l ON l.x = r.x
+SELECT r.s FROM r WHERE EXISTS (SELECT 1 FROM l WHERE l.x = r.x AND l.v = 1)
+SELECT r.s, m.z FROM r JOIN m ON m.w = r.w WHERE r.x IN (SELECT x FROM l WHERE v = 1) AND m.z > 1
+SELECT r.s, c.s FROM r LEFT JOIN c ON c.k = r.id WHERE EXISTS (SELECT 1 FROM l WHERE l.x = r.x AND l.v > r.w)
+SELECT l.s FROM l WHERE EXISTS (SELECT 1 FROM r WHERE l.x = r.x AND r.s > l.s)
 SELECT l.s FROM l JOIN r ON l.x = r.x WHERE EXISTS (SELECT 1 FROM c WHERE c.k = l.k AND r.s > c.s)
 SELECT k, s FROM c WHERE k IN (SELECT l.k FROM l JOIN r ON l.x = r.x WHERE r.s > 'r1')
 SELECT l.s FROM l JOIN r ON l.x = r.x WHERE r.w = 1 UNION ALL SELECT r.s FROM l JOIN r USING (x) WHERE v = 1
@@ -166,17 +114,10 @@ SELECT l.s, r._shard IS NULL AS no FROM l JOIN r ON l.x = r.x WHERE l.v = 1
 ELSEWHERE = """
 SELECT l.s, r.s FROM l LEFT JOIN r ON l.x = r.x
 SELECT l.s, r.s FROM l FULL JOIN r ON l.x = r.x
-SELECT l.s FROM l SEMI JOIN r ON l.x = r.x
 SELECT l.s FROM l ANTI JOIN r ON l.x = r.x
 SELECT l.s, r.s FROM l JOIN r ON l.x = r.x + 0
 SELECT l.s, r.s FROM l JOIN (SELECT max(x) AS x, s FROM r GROUP BY s) r ON l.x = r.x
 """.strip().splitlines()
-SIZES = [
-    pytest.param(
-        shards, grain, marks=[] if (shards, grain) in ((3, "shard"), (2, "slot")) else [pytest.mark.slow]
-    )
-    for shards, grain in sizes()
-]
 
 
 @pytest.mark.parametrize(("shards", "grain"), SIZES)

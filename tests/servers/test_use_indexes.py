@@ -77,6 +77,17 @@ SELECT t.id, o.w FROM t JOIN o ON t.who = o.name WHERE o.city = 'C1' AND t.v > 2
 SELECT o.w, count(*), max(t.d) FROM t JOIN o ON who = name WHERE t.v IN (1, 2) AND amount > 0.5 GROUP BY o.w
 SELECT t.who, o.city FROM t JOIN o ON t.v = o.w WHERE o.name = 'ann' ORDER BY t.id LIMIT 3
 SELECT t.id, o.w FROM t JOIN o ON t.who = o.name WHERE t.v = 99
+SELECT id, amount FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.name = t.who)
+SELECT id, amount FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.name = t.who AND o.city = 'C1' AND o.id > t.v)
+SELECT v, count(*) FROM t WHERE who IN (SELECT name FROM o WHERE city = 'c2') GROUP BY v
+SELECT id, who FROM t WHERE v > 3 AND EXISTS (SELECT 1 FROM o WHERE o.name = t.who) ORDER BY id LIMIT 4
+SELECT id, v FROM t WHERE v IN (SELECT w FROM o WHERE name = 'ann')
+SELECT v FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.w = t.v)
+SELECT t.d FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.w = t.v AND o.name <> 'bob')
+SELECT city FROM o WHERE EXISTS (SELECT 1 FROM t WHERE t.who = o.name AND t.v > 2)
+SELECT city, count(*) FROM o WHERE EXISTS (SELECT 1 FROM t WHERE who = name AND amount > 1) GROUP BY city
+SELECT name FROM o WHERE w IN (SELECT v FROM t WHERE id > 5)
+- SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM o WHERE o.name = t.who)
 - SELECT id FROM t WHERE who = 'ann'
 - SELECT id FROM t WHERE v > 10
 """.strip().splitlines()

@@ -58,6 +58,14 @@ class Group:
         equal = known.with_pairs(equalities(on, analysis.types))
         return cls(tuple(parts), on, equal, analysis.types)
 
+    @classmethod
+    def of_two(cls, node: Join, analysis: Analysis, left: Node | None = None) -> Group:
+        """Of the two sides of any join, or of a part of its left one: what is true of rows that meet."""
+        parts = (left or node.left, node.right)
+        known = analysis.equal(parts[0]).joined(analysis.equal(parts[1]))
+        equal = known.with_pairs(equalities(node.on, analysis.types))
+        return cls(parts, node.on, equal, analysis.types)
+
     def link(self, left: Node, right: Node, on: Conjuncts, *, implied: bool) -> tuple[Join, Conjuncts]:
         """The two, joined by the conjuncts that read both and nothing else, and the other conjuncts.
         `implied`: where there are none, by what follows of all conjuncts."""

@@ -102,6 +102,7 @@ def test_every_pass_fires_somewhere() -> None:
         "SELECT v FROM a WHERE s = 'n'",
         "SELECT a.v FROM a JOIN d ON a.v = d.v",
         "SELECT a.s FROM a JOIN d ON a.v = d.v",
+        "SELECT a.s FROM a WHERE EXISTS (SELECT 1 FROM d WHERE d.v = a.v)",
     ):
         trusting = Planner(INDEXED).prepare(sql).plan(options=Options(trust_indexes=True))
         fired |= {name for name, _ in trusting.steps}
