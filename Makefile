@@ -16,7 +16,8 @@ HERE := $(shell pwd | cksum | cut -d ' ' -f 1)
 STAMP := $(VENV)/.installed-$(HERE)
 STAMP_DEV := $(VENV)/.installed-dev-$(HERE)
 STAMP15 := $(VENV15)/.installed-$(HERE)
-# Tests run in parallel; PYTEST_ARGS="-k name -n 0" narrows or steps through them.
+# Tests run in parallel, and each worker has a stretch of them, so that it makes few worlds of its own.
+# PYTEST_ARGS="-k name -n 0" narrows or steps through them.
 JOBS ?= auto
 PYTEST_ARGS ?=
 
@@ -86,10 +87,10 @@ demo: $(STAMP)
 	@$(PY) -m shardwise.cli demo
 
 test: $(STAMP_DEV)
-	@$(PY) -m pytest -n $(JOBS) --maxprocesses 8 $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(JOBS) --maxprocesses 8 --dist worksteal $(PYTEST_ARGS)
 
 unit: $(STAMP_DEV)
-	@$(PY) -m pytest -n $(JOBS) --maxprocesses 8 -m 'not slow' tests/unit tests/golden $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(JOBS) --maxprocesses 8 --dist worksteal -m 'not slow' tests/unit tests/golden $(PYTEST_ARGS)
 
 # SECONDS=600 for longer, SEED=7 for that world first, DIALECT=mysql, postgres (which need servers), sqlite or all.
 SECONDS ?= 60
@@ -98,7 +99,7 @@ fuzz: $(STAMP_DEV)
 	@$(PY) -m tests.fuzz --seconds $(SECONDS) --dialect $(DIALECT) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
 
 test-duckdb15: $(STAMP15)
-	@$(VENV15)/bin/python -m pytest -n $(JOBS) --maxprocesses 8 -m 'not duckdb2' tests/unit tests/integration tests/oracle/test_pitfalls.py $(PYTEST_ARGS)
+	@$(VENV15)/bin/python -m pytest -n $(JOBS) --maxprocesses 8 --dist worksteal -m 'not duckdb2' tests/unit tests/integration tests/oracle/test_pitfalls.py $(PYTEST_ARGS)
 
 # Debian's packages. What is there already is left as it is; apt-get needs root.
 servers:

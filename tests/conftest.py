@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator
 
 import pytest
 
@@ -13,6 +15,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """The process that began the session names the servers' folder before its workers are started."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         session_folder()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """The tests are a million objects that stay to the end: no collection of garbage looks through them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -203,7 +203,7 @@ class Cluster:
     grain: Grain
     files: Files = "duckdb"
     _whole: duckdb.DuckDBPyConnection | None = field(default=None, repr=False)
-
+    _opened: Any = field(default=None, repr=False)
     databases: dict[int, str] = field(default_factory=dict)
     """On servers, by the shard's number."""
 
@@ -227,6 +227,19 @@ class Cluster:
 
     def connect(self, **options: Any) -> Any:
         return shardwise.connect(str(self.catalog_path), **{"verify_passes": True, **options})
+
+    def session(self, **options: Any) -> Any:
+        """A connection to one cluster that is kept open: it costs little, and shares plans and sources."""
+        if self._opened is None:
+            self._opened = shardwise.open(self.catalog_path)
+        return self._opened.connect(**{"verify_passes": True, **options})
+
+    def close(self) -> None:
+        """Closes what was kept."""
+        for kept in (self._opened, self._whole):
+            if kept is not None:
+                kept.close()
+        self._opened = self._whole = None
 
     def whole(self) -> duckdb.DuckDBPyConnection:
         """The unsharded database; one connection, kept."""
@@ -349,9 +362,11 @@ class _Builder:
                 self.execute(f"INSERT INTO whole.{table.name} {table.query}")
             elif table.rows:
                 marks = ", ".join("?" for _ in table.rows[0])
+                self.execute("BEGIN")  # one transaction: each is written to the disk
                 self.connection.executemany(
                     f"INSERT INTO whole.{table.name} VALUES ({marks})", [list(row) for row in table.rows]
                 )
+                self.execute("COMMIT")
             self.distribute(table)
         self.execute("USE whole")
         for view in self.views:

@@ -53,7 +53,7 @@ class Stage:
         key = (world.name, shards, grain, files, disable_passes)
         if key not in self.connections:
             options = {"disable_passes": disable_passes} if disable_passes else {}
-            self.connections[key] = self.cluster(world, shards, grain, files).connect(**options)
+            self.connections[key] = self.cluster(world, shards, grain, files).session(**options)
         return self.connections[key]
 
     def right(self, world: World, sql: str, params: Any = None) -> Answer | Exception:
@@ -71,8 +71,7 @@ class Stage:
         for connection in self.connections.values():
             connection.close()
         for cluster in self.clusters.values():
-            if cluster._whole is not None:
-                cluster._whole.close()
+            cluster.close()
 
 
 def run_case(

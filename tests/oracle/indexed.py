@@ -125,7 +125,7 @@ class IndexedStage(Stage):
         key = (world.name, shards, grain, files, (*disable_passes, f"trust {trust}"))
         if key not in self.connections:
             options: dict[str, Any] = {"disable_passes": disable_passes} if disable_passes else {}
-            self.connections[key] = self.cluster(world, shards, grain, files).connect(
+            self.connections[key] = self.cluster(world, shards, grain, files).session(
                 trust_indexes=trust, **options
             )
         return self.connections[key]

@@ -54,7 +54,7 @@ class _Forced(IndexedStage):
         without = more[0] if more else ()
         key = (world.name, shards, grain, "duckdb", (*without, "forced"))
         if key not in self.connections:
-            self.connections[key] = self.cluster(world, shards, grain).connect(
+            self.connections[key] = self.cluster(world, shards, grain).session(
                 trust_indexes=True, force=("join_back",), verify_passes=True, disable_passes=without
             )
         return self.connections[key]

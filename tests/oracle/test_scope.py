@@ -80,7 +80,7 @@ class Scoped:
         key = (world.name, name, shards, grain)
         if key not in self.connections:
             scope = scope_for(world, name, shards)
-            self.connections[key] = self.stage.cluster(world, shards, grain).connect(scope=scope)
+            self.connections[key] = self.stage.cluster(world, shards, grain).session(scope=scope)
         return self.connections[key]
 
     def right(self, world: World, name: str, case: Case, shards: int, grain: Grain) -> Answer | Exception:
