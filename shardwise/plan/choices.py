@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 STRATEGIES: Final = {
     "gather": "gather",
@@ -29,26 +28,6 @@ class Alternative(NamedTuple):
     moved: float
     sent: float
     bytes: float
-
-
-def rows_sent(params: Mapping[str, Any], sent_as: Mapping[str, str]) -> int:
-    """Lists side by side are one list of rows."""
-    longest: dict[str, int] = {}
-    for name, group in sent_as.items():
-        values = params.get(name)
-        # A source that takes no lists is sent them as a text.
-        count = len(values) if isinstance(values, list | tuple) else 0
-        longest[group] = max(count, longest.get(group, 0))
-    return sum(longest.values())
-
-
-def bytes_sent(values: Any) -> int:
-    """Of a list of values, about as Arrow holds them."""
-    if isinstance(values, str | bytes):
-        return len(values)
-    if not isinstance(values, list | tuple):
-        return 8
-    return sum(len(v) + 4 if isinstance(v, str | bytes) else 8 for v in values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

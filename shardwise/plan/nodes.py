@@ -231,13 +231,13 @@ class Values(Node):
 class Rows(Node):
     """The rows of a part of the statement that ran first, under `name`; its columns keep their identities.
 
-    `lists` has for each column its values, row by row; none while they are not known. `is_sent`: they go to
-    the shards, beside what they are joined with there; else they stay in the merge.
+    `query` gives them, an item for each column; None while they are not known. `is_sent`: they go to the
+    shards, beside what they are joined with there; else they stay in the merge.
     """
 
     name: str
     columns: tuple[Output, ...]
-    lists: tuple[exp.Expr, ...] = ()
+    query: exp.Select | None = None
     count: int | None = None
     is_sent: bool = False
 

@@ -20,11 +20,12 @@ from typing import Any, Literal, NamedTuple, Protocol
 from shardwise.caching import cached_property
 from shardwise.catalog.tables import Stored
 from shardwise.errors import InternalError, ProgrammingError
-from shardwise.plan.choices import Choice, Foreseen, bytes_sent, rows_sent
+from shardwise.plan.choices import Choice, Foreseen
 from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.holes import Written, fill
 from shardwise.plan.nodes import Node
 from shardwise.plan.route import Note, Route
+from shardwise.plan.sent import bytes_sent, rows_sent
 from shardwise.plan.tree import without_holes
 
 
@@ -456,7 +457,7 @@ class Run:
         params = part.params if part.params_for is None else part.params_for(shard, part.params)
         if part.sent_as:
             progress.rows_sent += rows_sent(params, part.sent_as)
-            progress.bytes_sent += sum(bytes_sent(params[name]) for name in part.sent_as if name in params)
+            progress.bytes_sent += bytes_sent(params, part.sent_as)
         return Request(
             self._next_id,
             part.name,

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from datetime import date, datetime, time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
+from uuid import UUID
 
 from sqlglot import exp
 
-from shardwise.catalog.types import Family, read_type
+from shardwise.catalog.types import ColumnType, Family, read_type
+from shardwise.plan.nodes import Output
 from shardwise.plan.run import Bound
+from shardwise.planner.equivalence import is_binary
+from shardwise.planner.rows_as_json import fit, json_table, rows_text
+
+Bind = Callable[[str, Sequence[Any]], exp.Expr]
+"""Binds values as a parameter, under a name that ends as is said."""
 
 
 class EarlyValues(Protocol):
@@ -31,11 +38,14 @@ class EarlyValues(Protocol):
     def travels(self, bound: Bound) -> bool:
         """Whether the first column's values are the same after they were Python objects."""
 
-    def rows_travel(self, bound: Bound) -> bool:
-        """Whether all columns' values are, and lists of them can stand as rows."""
+    def may_travel(self, column: Output) -> bool:
+        """Whether a column of rows is declared such that its values may be."""
 
-    def listed(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
-        """A parameter that is bound to a list, as a list of values of its type."""
+    def rows_travel(self, bound: Bound) -> bool:
+        """Whether all columns' values are the same after they were Python objects."""
+
+    def as_rows(self, bound: Bound, bind: Bind) -> exp.Select:
+        """Rows that came and travel, as a query of them: an item for each column, of the column's type."""
 
     def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
         """A parameter that is bound to one value, as a value of its type."""
@@ -44,10 +54,14 @@ class EarlyValues(Protocol):
         """Whether a column's value is in a parameter that is bound to a list; no NULL is."""
 
     def are_among(
-        self, columns: Sequence[exp.Expr], keys: Sequence[exp.Expr], type_texts: Sequence[str]
-    ) -> exp.Expr | None:
-        """The same of several columns together: each of `keys` has one's values, side by side. None: it
-        cannot be said."""
+        self,
+        columns: Sequence[exp.Expr],
+        keys: Sequence[tuple[Any, ...]],
+        type_texts: Sequence[str],
+        bind: Bind,
+    ) -> exp.Expr:
+        """The same of several columns together: whether their values are one of `keys`, none of which has a
+        NULL."""
 
 
 _V = TypeVar("_V")
@@ -73,12 +87,18 @@ class DuckDBValues:
     def travels(self, bound: Bound) -> bool:
         return self._travels(bound, 0)
 
-    def rows_travel(self, bound: Bound) -> bool:
+    def may_travel(self, column: Output) -> bool:
         # An ENUM sorts by its place in the type.
+        return is_binary(column.collation) and "ENUM" not in (column.type or "").upper()
+
+    def rows_travel(self, bound: Bound) -> bool:
         return all(
             "ENUM" not in type_.upper() and self._travels(bound, column)
             for column, type_ in enumerate(bound.types)
         )
+
+    def as_rows(self, bound: Bound, bind: Bind) -> exp.Select:
+        return _unnested(self, bound.types, bound.rows or (), bind)
 
     def _travels(self, bound: Bound, column: int) -> bool:
         if _KEPT.search(bound.types[column]):
@@ -97,12 +117,13 @@ class DuckDBValues:
         return exp.In(this=column, query=exp.Subquery(this=exp.Select(expressions=[unnested])))
 
     def are_among(
-        self, columns: Sequence[exp.Expr], keys: Sequence[exp.Expr], type_texts: Sequence[str]
-    ) -> exp.Expr | None:
-        lists = map(self.listed, keys, type_texts)
-        unnested = [exp.Anonymous(this="unnest", expressions=[values]) for values in lists]
-        rows = exp.Subquery(this=exp.Select(expressions=unnested))
-        return exp.In(this=exp.Tuple(expressions=list(columns)), query=rows)
+        self,
+        columns: Sequence[exp.Expr],
+        keys: Sequence[tuple[Any, ...]],
+        type_texts: Sequence[str],
+        bind: Bind,
+    ) -> exp.Expr:
+        return _among_unnested(self, columns, keys, type_texts, bind)
 
 
 _KEPT: Final = re.compile(
@@ -121,9 +142,13 @@ class ServerValues:
 
     are_lazy = True
 
-    def __init__(self, dialect: str, excluded: frozenset[str]) -> None:
+    def __init__(
+        self, dialect: str, excluded: frozenset[str], kinds: Mapping[Family, tuple[type, ...]]
+    ) -> None:
+        """`kinds` are the Python types of values that travel in rows."""
         self._dialect = dialect
         self._excluded = excluded
+        self._kinds = kinds
 
     def travels(self, bound: Bound) -> bool:
         found = read_type(bound.types[0], self._dialect)
@@ -132,8 +157,28 @@ class ServerValues:
         kinds = _KINDS.get(found.family)
         return kinds is not None and all(_is_one_of(row[0], kinds) for row in bound.rows or ())
 
+    def may_travel(self, column: Output) -> bool:
+        if column.type is None:
+            return True
+        if "ZEROFILL" in column.type.upper():  # it is shown otherwise than any number
+            return False
+        found = read_type(column.type, self._dialect)
+        return found is not None and self._row_kinds(found) is not None
+
     def rows_travel(self, bound: Bound) -> bool:
-        return False
+        return all(self._column_travels(bound, column) for column in range(len(bound.types)))
+
+    def _column_travels(self, bound: Bound, column: int) -> bool:
+        found = read_type(bound.types[column], self._dialect)
+        kinds = None if found is None else self._row_kinds(found)
+        return kinds is not None and all(_is_one_of(row[column], kinds) for row in bound.rows or ())
+
+    def _row_kinds(self, type_: ColumnType) -> tuple[type, ...] | None:
+        """The Python types of values that are the same again in a row of this type."""
+        return None if type_.name in self._excluded else self._kinds.get(type_.family)
+
+    def as_rows(self, bound: Bound, bind: Bind) -> exp.Select:
+        return _unnested(self, bound.types, bound.rows or (), bind)
 
     def listed(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
         return exp.Cast(
@@ -148,13 +193,38 @@ class ServerValues:
         return exp.EQ(this=column, expression=exp.Any(this=members))
 
     def are_among(
-        self, columns: Sequence[exp.Expr], keys: Sequence[exp.Expr], type_texts: Sequence[str]
-    ) -> exp.Expr | None:
-        return None
+        self,
+        columns: Sequence[exp.Expr],
+        keys: Sequence[tuple[Any, ...]],
+        type_texts: Sequence[str],
+        bind: Bind,
+    ) -> exp.Expr:
+        return _among_unnested(self, columns, keys, type_texts, bind)
 
 
 class MySQLValues(ServerValues):
-    """MySQL has no lists: one is written as its members."""
+    """MySQL has no lists: one is written as its members, and rows are a text that JSON_TABLE reads."""
+
+    def rows_travel(self, bound: Bound) -> bool:
+        return super().rows_travel(bound) and fit(bound.types, len(bound.rows or ()))
+
+    def _row_kinds(self, type_: ColumnType) -> tuple[type, ...] | None:
+        # A DOUBLE with a count of decimals is shown rounded.
+        is_rounded = type_.family is Family.FLOAT and type_.arguments
+        return None if is_rounded else super()._row_kinds(type_)
+
+    def as_rows(self, bound: Bound, bind: Bind) -> exp.Select:
+        return json_table(bound.types, bind("json", rows_text(bound.rows or ())))
+
+    def are_among(
+        self,
+        columns: Sequence[exp.Expr],
+        keys: Sequence[tuple[Any, ...]],
+        type_texts: Sequence[str],
+        bind: Bind,
+    ) -> exp.Expr:
+        members = bind("together", keys)
+        return exp.In(this=exp.Tuple(expressions=list(columns)), expressions=[members])
 
     def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
         return exp.In(this=column, expressions=[keys])
@@ -169,6 +239,34 @@ _KINDS: Final[dict[Family, tuple[type, ...]]] = {
 }
 
 
+_MYSQL_ROWS: Final = {**_KINDS, Family.TIME: (timedelta,)}
+_POSTGRES_ROWS: Final = {**_KINDS, Family.TIME: (time,), Family.BOOL: (bool,), Family.UUID: (UUID,)}
+
+
+class _Lists(Protocol):
+    def listed(self, parameter: exp.Expr, type_text: str) -> exp.Expr: ...
+
+
+def _unnested(of: _Lists, types: Sequence[str], rows: Sequence[tuple[Any, ...]], bind: Bind) -> exp.Select:
+    """SELECT unnest(values of a), unnest(values of b): lists of one length are taken side by side."""
+    items = []
+    for position, type_text in enumerate(types):
+        values = bind(f"{position + 1}", [row[position] for row in rows])
+        items.append(exp.Anonymous(this="unnest", expressions=[of.listed(values, type_text)]))
+    return exp.Select(expressions=items)
+
+
+def _among_unnested(
+    of: _Lists,
+    columns: Sequence[exp.Expr],
+    keys: Sequence[tuple[Any, ...]],
+    types: Sequence[str],
+    bind: Bind,
+) -> exp.Expr:
+    rows = exp.Subquery(this=_unnested(of, types, keys, bind))
+    return exp.In(this=exp.Tuple(expressions=list(columns)), query=rows)
+
+
 def _is_one_of(value: object, kinds: tuple[type, ...]) -> bool:
     if isinstance(value, float):
         return float in kinds and math.isfinite(value)
@@ -178,5 +276,7 @@ def _is_one_of(value: object, kinds: tuple[type, ...]) -> bool:
 
 
 DUCKDB_VALUES: Final = DuckDBValues()
-MYSQL_VALUES: Final = MySQLValues("mysql", frozenset({"YEAR", "FLOAT"}))
-POSTGRES_VALUES: Final = ServerValues("postgres", frozenset({"REAL", "FLOAT4", "MONEY"}))
+MYSQL_VALUES: Final = MySQLValues("mysql", frozenset({"YEAR", "FLOAT"}), _MYSQL_ROWS)
+POSTGRES_VALUES: Final = ServerValues(
+    "postgres", frozenset({"REAL", "FLOAT4", "MONEY", "OID"}), _POSTGRES_ROWS
+)

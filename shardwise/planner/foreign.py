@@ -20,6 +20,7 @@ from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.nodes import Node
 from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.run import Text
+from shardwise.plan.sent import RowsText
 from shardwise.plan.sql import to_query
 from shardwise.plan.sql.reader import Reader
 from shardwise.planner.agreement import ASCII, BOUND, ENCODED, KEYS, Agreed, agree
@@ -96,7 +97,8 @@ class Foreign:
             if BOUND in placeholder.meta:
                 bound[placeholder.name] = placeholder.meta[BOUND]
             elif KEYS in placeholder.meta:
-                bound[placeholder.name] = json.dumps(self.ctx.parameters.values[placeholder.meta[KEYS]])
+                keys = self.ctx.parameters.values[placeholder.meta[KEYS]]
+                bound[placeholder.name] = RowsText(json.dumps(keys), len(keys))
             elif ASCII in placeholder.meta:
                 plain[placeholder.name] = placeholder.meta[ASCII]
             else:

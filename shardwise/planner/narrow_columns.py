@@ -78,8 +78,12 @@ def _rows(node: Rows, needed: Needed) -> Rows:
     kept = [i for i, o in enumerate(node.columns) if o.id in needed] or [0]
     if len(kept) == len(node.columns):
         return node
-    lists = tuple(node.lists[i] for i in kept) if node.lists else ()
-    return node.but(columns=tuple(node.columns[i] for i in kept), lists=lists)
+    query = node.query
+    if query is not None:
+        items = query.expressions
+        query = query.copy()
+        query.set("expressions", [items[i].copy() for i in kept])
+    return node.but(columns=tuple(node.columns[i] for i in kept), query=query)
 
 
 def _shown(table: Node) -> Needed:

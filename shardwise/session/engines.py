@@ -51,9 +51,15 @@ def _served(dialect: str) -> Engine:
     def read(sql: str) -> exp.Expr:
         return parse(sql, query_dialect(dialect))
 
+    def read_own(sql: str) -> exp.Expr:
+        (tree,) = query_dialect(dialect).trees(sql)
+        return tree
+
     return Engine(
         merge=lambda catalog, pool: ServedMerge(homes(catalog, pool)),
-        describer=lambda catalog, pool, zone: ServedDescriber(homes(catalog, pool), read, time_zone=zone),
+        describer=lambda catalog, pool, zone: ServedDescriber(
+            homes(catalog, pool), read, read_own, time_zone=zone
+        ),
         text=partial(for_server, dialect=dialect),
     )
 

@@ -19,6 +19,7 @@ from typing import Any
 import shardwise
 from shardwise.catalog import parse
 from tests.oracle import cluster
+from tests.oracle.measured import statistics
 from tests.oracle.worlds import World
 from tests.servers import mariadb
 
@@ -172,7 +173,15 @@ def tables(seed: int = 5) -> dict[str, Table]:
 class MySQLWorld:
     """`one` has all rows; `cluster` has them over `shards` databases."""
 
-    def __init__(self, shards: int, found: Mapping[str, Table] | None = None, view: str = "") -> None:
+    def __init__(
+        self,
+        shards: int,
+        found: Mapping[str, Table] | None = None,
+        view: str = "",
+        *,
+        is_measured: bool = False,
+    ) -> None:
+        self.is_measured = is_measured
         self.tables = dict(found or tables())
         ddl = [f"CREATE TABLE {name} ({table.columns})" for name, table in self.tables.items()]
         whole = mariadb(0).database(*ddl)
@@ -210,6 +219,7 @@ class MySQLWorld:
                 f"CREATE SHARDING by_name USING HASH(crc32) SLOTS {len(urls)} ({slots});",
                 *(f"ATTACH TABLE {name} ({t.columns}) {t.place};" for name, t in self.tables.items()),
                 view,
+                *(statistics(name, t.columns, t.rows) for name, t in self.tables.items() if self.is_measured),
             ]
         )
 

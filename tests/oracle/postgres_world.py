@@ -15,6 +15,7 @@ from uuid import UUID
 
 import shardwise
 from shardwise.catalog import Catalog, parse
+from tests.oracle.measured import statistics
 from tests.servers import postgres
 from tests.servers.postgres_server import Postgres
 from tests.servers.running import new_name
@@ -119,11 +120,12 @@ def rows(seed: int = 5) -> Tables:
 class PostgresWorld:
     """`one` has all rows; `cluster` has them over `shards` databases of the same server."""
 
-    def __init__(self, shards: int, tables: Tables | None = None) -> None:
+    def __init__(self, shards: int, tables: Tables | None = None, *, is_measured: bool = False) -> None:
         self.tables = tables or rows()
         self.server = postgres()
         self.names = {name: new_name("world") for name in ("one", *(f"s{n}" for n in range(shards)))}
-        self.catalog = parse(catalog_text(self.server, self.names))
+        told = (statistics(name, TABLES[name], found) for name, found in self.tables.items() if is_measured)
+        self.catalog = parse(catalog_text(self.server, self.names) + "\n".join(told))
         fill(self.server, self.names["one"], self.tables)
         for n in range(shards):
             found = {name: part(name, all_, self.catalog, n, shards) for name, all_ in self.tables.items()}

@@ -43,11 +43,13 @@ _KEY_MAX = 4096
 class ServedDescriber:
     """Threads may share it. A describer is made for one version of a catalog."""
 
-    def __init__(self, homes: Homes, read: Read, *, time_zone: str = "UTC") -> None:
+    def __init__(self, homes: Homes, read: Read, read_own: Read, *, time_zone: str = "UTC") -> None:
+        """`read` is for what a user may write, `read_own` for fragments."""
         self._homes = homes
         self._catalog: Catalog = homes.catalog
         self.product = homes.product
         self._read = read
+        self._read_own = read_own
         self._time_zone = time_zone
         self._alike = AlikeTables(homes.product)
         self._lock = threading.Lock()
@@ -108,7 +110,7 @@ class ServedDescriber:
     def batches(self, sql: str, params: Mapping[str, Any], form: TextForm) -> list[pa.RecordBatch]:
         """The statement's answer where all tables are empty."""
         with self._homes.open(None, self._time_zone) as home:
-            text = self._over_empty(sql, self._read(sql), home.name, {})
+            text = self._over_empty(sql, self._read_own(sql), home.name, {})
             shown = text.sql if form.columns is None else self.product.readable(text.sql, form.columns)
             return list(home.connection.arrow(shown, params, 1024))
 
@@ -132,7 +134,7 @@ class ServedDescriber:
         names = [name for name, _ in fragment.columns]
         near = fragment.source_of(fragment.route.shards[0]) if fragment.route.shards else None
         with self._homes.open(near, self._time_zone) as home:
-            text = self._over_empty(fragment.sql, self._read(fragment.sql), home.name, {})
+            text = self._over_empty(fragment.sql, self._read_own(fragment.sql), home.name, {})
             return self.product.stream_columns(home.connection, text.sql, fragment.params, names)
 
     def _over_empty(self, sql: str, tree: exp.Expr, source: str, locals: Mapping[str, Any]) -> Text:  # noqa: A002

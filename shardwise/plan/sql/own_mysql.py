@@ -180,7 +180,8 @@ def _join(node: exp.Expr) -> str:
 def _table(node: exp.Expr) -> str:
     _only(node, "this", "db", "alias", "joins")
     name = f"{name_text(node.text('db'))}." if node.args.get("db") else ""
-    return f"{name}{name_text(node.name)}{_alias(node)}{_joins(node)}"
+    name += _t(node.this) if isinstance(node.this, exp.Anonymous) else name_text(node.name)
+    return f"{name}{_alias(node)}{_joins(node)}"
 
 
 def _subquery(node: exp.Expr) -> str:

@@ -180,16 +180,14 @@ def _values(render: Renderer, node: Values, outer: Scope) -> Block:
 
 
 def _rows(render: Renderer, node: Rows) -> Block:
-    """SELECT unnest(values of a) AS a, unnest(values of b) AS b: lists of one length are taken side by
-    side."""
+    """The query of the rows, its items under the columns' names."""
     names = unique(output.id.name for output in node.columns)
-    if not node.lists:
+    if node.query is None:
         return _from(render, node, node.name, exp.Table(this=identifier(node.name)), names)
-    items = (
-        exp.alias_(exp.Anonymous(this="unnest", expressions=[values.copy()]), name, quoted=True)
-        for values, name in zip(node.lists, names, strict=True)
-    )
-    return _from(render, node, node.name, exp.Subquery(this=exp.Select(expressions=list(items))), names)
+    query = node.query.copy()
+    items = zip(query.expressions, names, strict=True)
+    query.set("expressions", [exp.alias_(item, name, quoted=True) for item, name in items])
+    return _from(render, node, node.name, exp.Subquery(this=query), names)
 
 
 def _function(render: Renderer, node: TableFunction, outer: Scope) -> Block:

@@ -112,7 +112,7 @@ class Dialect:
     do, computed ones too. (Not all digits of those that `quotients` tells of, if the
     reader cuts them.) `has_semi_join`: the dialect has a word for it.
     `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
-    values that ran first; `sends_rows`: lists of them stand as rows in its statements. `sums_overflow`: a SUM
+    values that ran first. `sums_overflow`: a SUM
     of whole numbers is of their own width, and may raise.
     `wide` is an exact number of a declared kind as one that may be added up, and multiplied by a number of
     rows, without overflow (see `wide_numbers`); None where a column may hold what is no such number.
@@ -149,4 +149,3 @@ class Dialect:
     wide: Callable[[exp.Expr, Kind], exp.Expr | None] = _not_wide
     merged: Callable[[exp.Query, Mapping[str, Mapping[str, str]]], exp.Query] = _merged
     early: EarlyValues = DUCKDB_VALUES
-    sends_rows: bool = False

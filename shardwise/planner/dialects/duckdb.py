@@ -85,6 +85,5 @@ DUCKDB = Dialect(
     has_marks=True,
     has_semi_join=True,
     wide=_wide,
-    sends_rows=True,
     family=partial(type_family, dialect="duckdb"),
 )

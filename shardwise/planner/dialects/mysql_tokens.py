@@ -285,6 +285,9 @@ class Mending:
         word = token.text.lower()
         close = self._close(at + 1)
         name = _SYNONYMS.get(word, token.text)
+        if word == "json_table":
+            self._json_table(at, close, found)
+            return close + 1
         if word in _PARTED or self._has_interval(word, at + 2, close):
             self._parted(word, at, close, found)
             return close + 1
@@ -354,6 +357,16 @@ class Mending:
             depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
             i += 1
         self._form(found, name, f"{form})", parts, tokens[at], tokens[close])
+
+    def _json_table(self, at: int, close: int, found: list[Token]) -> None:
+        """What is after its first argument is no expression: a path, and how columns are found."""
+        tokens, depth, end = self.tokens, 0, at + 2
+        while end < close and (depth or tokens[end].token_type is not TokenType.COMMA):
+            kind = tokens[end].token_type
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            end += 1
+        form = f"{tokens[at].text}({HOLE}{self.sql[tokens[end].start : tokens[close].end + 1]}"
+        self._form(found, tokens[at].text, form, [self._range(at + 2, end)], tokens[at], tokens[close])
 
     def _arguments(self, at: int, close: int) -> list[list[Token]]:
         parts, begin, depth = [], at, 0

@@ -5,12 +5,14 @@ They are moved once; what they are then used for is decided when their number is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from sqlglot import exp
 
 from shardwise.plan.nodes import ColumnId, Item, Local, Node, Output, Project, Rows, Scan
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, walk
-from shardwise.planner.equivalence import is_binary
 from shardwise.planner.firsts import ROWS_MAX
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.strategies.keys import at_most
@@ -28,11 +30,6 @@ def came(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Bound | N
     return None if name is None else ctx.firsts.bound.get(name)
 
 
-def may_travel(columns: tuple[Output, ...]) -> bool:
-    """Whether the columns are declared such that their values are the same after they were Python objects."""
-    return all(is_binary(o.collation) and "ENUM" not in (o.type or "").upper() for o in columns)
-
-
 def ahead(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Rows:
     """The side's rows, which run first; with their values where they have."""
     rel = name_of_rows(side, columns)
@@ -41,12 +38,9 @@ def ahead(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Rows:
     bound = ctx.firsts.bound.get(early.name)
     if bound is None or bound.rows is None:
         return Rows(name=early.name, columns=columns)
-    rows = bound.rows
 
-    def listed(position: int) -> exp.Expr:
-        values = [row[position] for row in rows]
-        parameter = ctx.parameters.bind_list(f"{early.name}_{position + 1}", values, early.name)
-        return ctx.early.listed(parameter, bound.types[position])
+    def bind(suffix: str, values: Sequence[Any]) -> exp.Expr:
+        return ctx.parameters.bind_list(f"{early.name}_{suffix}", values, early.name)
 
-    lists = tuple(listed(position) for position in range(len(columns)))
-    return Rows(name=early.name, columns=columns, lists=lists, count=len(rows))
+    query = ctx.early.as_rows(bound, bind)
+    return Rows(name=early.name, columns=columns, query=query, count=len(bound.rows))

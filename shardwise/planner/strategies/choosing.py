@@ -20,7 +20,7 @@ from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import push_filters
 from shardwise.planner.quotients import gives_quotients
 from shardwise.planner.route_keys import is_routed
-from shardwise.planner.strategies.ahead import ahead, came, may_travel
+from shardwise.planner.strategies.ahead import ahead, came
 from shardwise.planner.strategies.groups import Conjuncts
 from shardwise.planner.strategies.keys import (
     asked_of_keys,
@@ -108,7 +108,9 @@ class Choosing:
             rows = min(rows, estimates.distinct(part, [o.id for o in self.kept(part)]) * shards)
         repeatable = is_told and is_repeatable(part, self.ctx) and not waits(part, self.ctx)
         cut = self.ctx.dialect.reader.cuts_quotients and gives_quotients(part, self.ctx.types)
-        travels = repeatable and bound is None and may_travel(self.kept(part)) and self.ctx.dialect.sends_rows
+        travels = (
+            repeatable and not cut and bound is None and all(map(self.ctx.early.may_travel, self.kept(part)))
+        )
         return Side(
             name,
             rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -126,8 +127,8 @@ def at_most(plan: Node, rows: int) -> Limit:
 
 
 def together(few: Rows, pairs: Sequence[tuple[ColumnId, ColumnId]], ctx: PlanContext) -> exp.Expr | None:
-    """Several columns among those of one row that came: `(a, b) IN` the pairs. None where it cannot be said,
-    or the rows are not known yet."""
+    """Several columns among those of one row that came: `(a, b) IN` the pairs. None where the rows are
+    not known yet."""
     came = ctx.firsts.bound.get(few.name)
     if came is None or came.rows is None:
         return None
@@ -137,12 +138,12 @@ def together(few: Rows, pairs: Sequence[tuple[ColumnId, ColumnId]], ctx: PlanCon
     keys = [row for row in rows if None not in row]
     if not keys:
         return exp.false()
-    lists = [
-        ctx.parameters.bind_list(f"{few.name}_of_{n}", [key[n] for key in keys], f"{few.name} together")
-        for n in range(len(pairs))
-    ]
+
+    def bind(suffix: str, values: Sequence[Any]) -> exp.Expr:
+        return ctx.parameters.bind_list(f"{few.name}_of_{suffix}", values, f"{few.name} together")
+
     types = [came.types[p] for p in positions]
-    return ctx.early.are_among([column(theirs) for _, theirs in pairs], lists, types)
+    return ctx.early.are_among([column(theirs) for _, theirs in pairs], keys, types, bind)
 
 
 def _same_keys(plan: Node, ctx: PlanContext) -> Early | None:

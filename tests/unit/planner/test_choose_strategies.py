@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -11,8 +13,10 @@ from shardwise.catalog import parse
 from shardwise.options import Options
 from shardwise.plan.nodes import Rows
 from shardwise.plan.run import Bound, Plan
+from shardwise.plan.sent import rows_sent
 from shardwise.plan.tree import walk
 from shardwise.planner import Planner
+from shardwise.planner.early_values import MYSQL_VALUES
 from shardwise.planner.firsts import ROWS_MAX
 
 CATALOG = parse("""
@@ -177,4 +181,70 @@ def test_columns_that_are_joined_together_are_asked_for_together() -> None:
     plan = known([(1, 2), (1, 2), (3, None), (3, 4)], plan, ("BIGINT", "BIGINT"))
     fragment = next(f for f in plan.fragments if "b AS b" in f.sql or "FROM b" in f.sql)
     assert "(b.p, b.q) IN (SELECT UNNEST(" in fragment.sql
-    assert (fragment.params["rows_1_of_0"], fragment.params["rows_1_of_1"]) == ([1, 3], [2, 4])
+    assert (fragment.params["rows_1_of_1"], fragment.params["rows_1_of_2"]) == ([1, 3], [2, 4])
+
+
+SHARDED = """
+CREATE CATALOG sent DIALECT {0};
+CREATE SOURCE s{{n}} FOR n IN 0-1 URL '{1}://h{{n}}/d';
+CREATE SHARDING m USING MOD 2 AS n ON s{{n}};
+ATTACH TABLE a (id BIGINT PRIMARY KEY, p INT, q DATE, x INT) SHARD BY m (id);
+ATTACH TABLE b (id BIGINT PRIMARY KEY, p INT, q DATE, y DECIMAL(9,2)) SHARD BY m (id);
+"""
+OF_SERVERS = (
+    "SELECT a.q, sum(b.y) FROM a JOIN b ON a.p = b.p AND a.q = b.q WHERE a.x = 3 GROUP BY a.q",
+    [(1, date(2024, 1, 31)), (None, None), (7, date(2024, 2, 29))],
+)
+
+
+def of_servers(dialect: str, types: tuple[str, ...], options: Options) -> Any:
+    sql, rows = OF_SERVERS
+    catalog = parse(SHARDED.format(dialect, "postgresql" if dialect == "postgres" else dialect))
+    plan = known(rows, Planner(catalog).prepare(sql).plan(options=options), types)
+    return next(f for f in plan.fragments if "b" in f.sql)
+
+
+def test_mariadb_reads_rows_that_are_sent_with_json_table() -> None:
+    fragment = of_servers("mysql", ("INT", "DATE"), BROADCAST)
+    assert (
+        "FROM `b` JOIN (SELECT `c1` AS `p`, `c2` AS `q` FROM JSON_TABLE(:rows_1_json, '$[*]' COLUMNS "
+        "(c1 INT PATH '$[0]' ERROR ON ERROR, c2 DATE PATH '$[1]' ERROR ON ERROR)) AS `j` "
+        "LIMIT 18446744073709551615) AS `rows_1` ON" in fragment.sql
+    )
+    sent = fragment.params["rows_1_json"]
+    assert sent == '[[1,"2024-01-31"],[null,null],[7,"2024-02-29"]]'
+    assert rows_sent(fragment.params, fragment.sent_as) == 3
+    assert pickle.loads(pickle.dumps(sent)).rows == 3
+
+
+def test_postgresql_reads_rows_that_are_sent_with_unnest() -> None:
+    fragment = of_servers("postgres", ("integer", "date"), BROADCAST)
+    assert "SELECT UNNEST(CAST(%(rows_1_1)s AS INT[])) AS" in fragment.sql
+    assert fragment.params["rows_1_2"] == [date(2024, 1, 31), None, date(2024, 2, 29)]
+    assert rows_sent(fragment.params, fragment.sent_as) == 3
+
+
+def test_keys_of_several_columns_are_rows_to_mariadb() -> None:
+    fragment = of_servers("mysql", ("INT", "DATE"), KEYS)
+    assert "(`b`.`p`, `b`.`q`) IN (:rows_1_of_together)" in fragment.sql
+    assert fragment.params["rows_1_of_together"] == [(1, date(2024, 1, 31)), (7, date(2024, 2, 29))]
+
+
+def test_more_rows_than_a_packet_takes_are_not_sent() -> None:
+    types = tuple(f"DECIMAL(65,{n})" for n in range(20))
+    assert not MYSQL_VALUES.rows_travel(Bound(types, [(Decimal(1),) * 20] * 10_000))
+    assert MYSQL_VALUES.rows_travel(Bound(types, [(Decimal(1),) * 20] * 1_000))
+
+
+def test_keys_that_are_sent_as_a_text_are_counted() -> None:
+    catalog = parse("""
+    CREATE SOURCE s{n} FOR n IN 0-1 URL 'sqlite:////srv/s{n}.db';
+    CREATE SHARDING m USING MOD 2 ON s{slot};
+    CREATE TABLE a (id BIGINT PRIMARY KEY, p BIGINT, x BIGINT) SHARD BY m (id);
+    CREATE TABLE b (id BIGINT PRIMARY KEY, p BIGINT, y BIGINT) SHARD BY m (id);
+    """)
+    sql = "SELECT b.y FROM a JOIN b ON a.p = b.p WHERE a.x = 3"
+    plan = known([(1,), (5,)], Planner(catalog).prepare(sql).plan(options=KEYS), ("BIGINT",))
+    run = plan.start()
+    assert all("[1, 5]" in request.params.values() for request in run.ready("f1"))
+    assert (run.rows_sent, run.bytes_sent) == (4, 12)

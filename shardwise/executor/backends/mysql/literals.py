@@ -25,6 +25,10 @@ _text = pymysql.converters.escape_string
 def literals(zone: str) -> Callable[[Any], str]:
     """Writes values for a session in `zone` ("SYSTEM": the server's own)."""
 
+    def member(value: Any) -> str:
+        """Of a list; one that is a tuple is a row."""
+        return f"({literal(value)})" if isinstance(value, tuple) else literal(value)
+
     def literal(value: Any) -> str:
         write = _WRITE.get(type(value))
         if write is not None:
@@ -32,7 +36,7 @@ def literals(zone: str) -> Callable[[Any], str]:
         if isinstance(value, datetime):
             return _moment(value, zone)
         if isinstance(value, list | tuple):
-            return ", ".join(map(literal, value)) or "NULL"
+            return ", ".join(map(member, value)) or "NULL"
         for kind, write in _WRITE.items():
             if isinstance(value, kind):
                 return write(value)
