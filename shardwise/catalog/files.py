@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shardwise.catalog.items import Item, item_key
 from shardwise.catalog.language import catalog_of
-from shardwise.catalog.model import Catalog, JoinIndex, LookupIndex
+from shardwise.catalog.model import Catalog, IndexState, JoinIndex, LookupIndex
 from shardwise.catalog.printing import print_item
 from shardwise.catalog.statements import Script, read_script
 from shardwise.errors import CatalogError
@@ -74,6 +74,15 @@ def save_lock(catalog: Catalog, path: str | os.PathLike[str]) -> None:
         out.flush()
         os.fsync(out.fileno())
     partial.replace(lock)
+
+
+def read_states(path: str | os.PathLike[str], dialect: str) -> list[IndexState]:
+    """How far the indexes are, as the lock file of a catalog's file says now."""
+    lock = lock_path(path)
+    if not lock.exists():
+        return []
+    script = read_script(_read(lock), file=str(lock), dialect=dialect, is_part=True)
+    return [step.what for step in script.steps if isinstance(step.what, IndexState)]
 
 
 def update_lock(path: str | os.PathLike[str], change: Callable[[Catalog], Catalog]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, Self
 
 import pyarrow as pa
@@ -68,6 +68,7 @@ class Result:
         this = weakref.ref(self)
         self._forget = guard.on_stop(lambda: _interrupt(this()))
         self.owner: object = None
+        self._when_closed: Callable[[], None] = lambda: None
 
     @property
     def columns(self) -> duck.Columns:
@@ -244,13 +245,24 @@ class Result:
         if was_closed:
             return
         self._forget()
-        if not self._is_done:
-            self._merging.interrupt()
-        self._parts.close()
-        self._merging.close()
+        try:
+            if not self._is_done:
+                self._merging.interrupt()
+            self._parts.close()
+            self._merging.close()
+        finally:
+            self._when_closed()
         self._ended = self._ended or time.perf_counter()
         if self._owns_guard:
             self._guard.done()
+
+    def when_closed(self, what: Callable[[], None]) -> None:
+        """Has `what` be called once all is given back; at once, if it is."""
+        with self._closing:
+            if not self._is_closed:
+                self._when_closed = what
+                return
+        what()
 
     def __enter__(self) -> Self:
         return self

@@ -24,6 +24,7 @@ from shardwise.executor.pools import SourcePool
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
 from shardwise.options import OWN_ZONE, Options
+from shardwise.plan.reasons import OfIndex
 from shardwise.plan.run import Plan
 from shardwise.planner import EVERYTHING, PlanCache, Scope, scope_of
 from shardwise.planner.context import Seen
@@ -31,6 +32,7 @@ from shardwise.session.analyzing import Analyzed, AnalyzeOptions, Analyzing, ana
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
 from shardwise.session.environments import Environments
+from shardwise.session.index_readers import IndexReaders
 from shardwise.session.known import KnownCatalog
 from shardwise.session.listing import Lister
 from shardwise.session.local_names import mentioned
@@ -88,6 +90,7 @@ class Cluster:
         self._resources = Resources(catalog, directory, secrets, self.options)
         self._time_zones = TimeZones(self._resources.pool, self._resources.own_zones)
         self._known = KnownCatalog(catalog, file, Environments(self._resources))
+        self.index_readers = IndexReaders(file)
         self._planning = Planning(self._known.plan_cache)
         self._own_relations = OwnRelations()
         self._is_closed = False
@@ -111,6 +114,8 @@ class Cluster:
         """
         self._check_open()
         options = self.settled(options or self.options)
+        if options.trust_indexes:
+            self.look_at_indexes()
         return self._plan(
             sql, params, options, self._relations(sql, locals or {}, options, scope), scope, members
         )
@@ -175,15 +180,42 @@ class Cluster:
         """
         self._check_open()
         options = self.settled(options or self.options)
-        locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
-        plan = self._plan(sql, params, options, locals, scope, after=after)
-        shown = plan if not plan.hidden else replace(plan, columns=plan.columns[: -plan.hidden])
-        columns = self.columns_of_plan(shown, params, options, locals)
-        if plan.hidden and columns is not None:
-            # Other engines than DuckDB give keys the same types anyhow.
-            probe = partial(self.start, plan, options, locals, None)
-            columns = columns_of_page(plan, columns, probe) if self.declared.dialect == "duckdb" else None
-        return self.start(plan, options, locals, columns, guard=guard, into=into)
+        leave = self._entered(options)
+        try:
+            locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
+            plan = self._plan(sql, params, options, locals, scope, after=after)
+            shown = plan if not plan.hidden else replace(plan, columns=plan.columns[: -plan.hidden])
+            columns = self.columns_of_plan(shown, params, options, locals)
+            if plan.hidden and columns is not None:
+                # Other engines than DuckDB give keys the same types anyhow.
+                probe = partial(self.start, plan, options, locals, None)
+                columns = columns_of_page(plan, columns, probe) if self.declared.dialect == "duckdb" else None
+            result = self.start(plan, options, locals, columns, guard=guard, into=into)
+        except BaseException:
+            leave()
+            raise
+        if _may_read_indexes(plan):
+            result.when_closed(leave)
+        else:
+            leave()
+        return result
+
+    def _entered(self, options: Options) -> Callable[[], None]:
+        """Of a statement that trusts indexes: has whoever writes to one wait, until what this gives is
+        called, and knows which are valid."""
+        if not options.trust_indexes:
+            return lambda: None
+        leave = self.index_readers.enter()
+        try:
+            self.look_at_indexes()
+        except BaseException:
+            leave()
+            raise
+        return leave
+
+    def look_at_indexes(self) -> None:
+        """Takes the states of indexes from the lock file, where another process may have changed them."""
+        self._known.look_at_states()
 
     def each(
         self,
@@ -459,6 +491,12 @@ class Cluster:
                 "the cluster was opened in another process; its threads and engines did not come along",
                 hint="Open a cluster in each process, after the fork",
             )
+
+
+def _may_read_indexes(plan: Plan) -> bool:
+    """Whether it reads an index, or may once it is known what ran first."""
+    is_open = plan.then is not None or plan.proof is not None
+    return is_open or any(note.slug == OfIndex.USED for note in plan.notes)
 
 
 def _options(catalog: Catalog, given: Mapping[str, Any]) -> Options:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from shardwise.catalog import Catalog
-from shardwise.catalog.files import lock_path, may_save_lock, update_lock
-from shardwise.catalog.model import Table
+from shardwise.catalog.files import lock_path, may_save_lock, read_states, update_lock
+from shardwise.catalog.model import IndexState, Table
 from shardwise.errors import CatalogError, Error, OperationalError
 from shardwise.planner import PlanCache
 from shardwise.session.environments import Environments
@@ -34,6 +34,7 @@ class KnownCatalog:
         self.catalog: Catalog | None = None
         self._learned: Catalog | None = None
         self._failed: Mapping[str, Error] = {}
+        self._seen: tuple[int, ...] | None = None
 
     @classmethod
     def whole(cls, catalog: Catalog, environments: Environments) -> KnownCatalog:
@@ -94,6 +95,28 @@ class KnownCatalog:
 
     # -- states and statistics ------------------------------------------------------------------
 
+    def look_at_states(self) -> None:
+        """Takes how far indexes are from the lock file, if that was written anew since: another process may
+        have built or dropped them."""
+        if self.file is None:
+            return
+        try:
+            now = lock_path(self.file).stat()
+        except FileNotFoundError:
+            return
+        seen = (now.st_mtime_ns, now.st_size, now.st_ino)
+        if seen == self._seen:
+            return
+        with self.lock:
+            states = read_states(self.file, self.declared.dialect)
+            self._seen = seen
+            if _with_states(self.declared, states) is self.declared:
+                return
+            self.declared = _with_states(self.declared, states)
+            self._learned = _with_states(self._learned, states) if self._learned is not None else None
+            self.catalog = self._learned if self.catalog is not None else None
+            self.plan_cache.clear()
+
     def keep(self, change: Callable[[Catalog], Catalog], *, needs_file: bool) -> Path | None:
         """Changes what is known, in the lock file if there is one and in this process. Gives the file."""
         kept: Path | None = None
@@ -112,3 +135,16 @@ class KnownCatalog:
             if self.declared.indexes() != before:  # others read an index's table than did before
                 self.environments.forget()
         return kept
+
+
+def _with_states(catalog: Catalog, states: Sequence[IndexState]) -> Catalog:
+    """The catalog with these states of the indexes that it has; itself, if it has them already."""
+    wanted = {state.name.casefold(): state for state in states if catalog.index(state.name) is not None}
+    known = {
+        index.name.casefold(): state
+        for index in catalog.indexes()
+        if (state := catalog.state_of(index)) is not None
+    }
+    if wanted == known:
+        return catalog
+    return catalog.without(*known.values()).with_(*wanted.values())

@@ -118,7 +118,7 @@ def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list
         working(cluster, index.name, asked.watcher) as work,
         _prepared(cluster, catalog, shape, asked, writes=repair) as job,
     ):
-        _need_built(index, cluster.catalog.state_of(index), seal)
+        state = _need_built(index, cluster.catalog.state_of(index), seal)
         there = job.writing.there()
         with job.staging() as staging:
             built_at = now()
@@ -129,7 +129,7 @@ def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list
             staging.compare()
             found = [each for each in staging.differences() if any(each[1:])]
             if repair:
-                set_state(cluster, index, Built.BUILDING, seal)
+                _shut(cluster, index, state, Built.BUILDING, asked.guard)
                 rows = job.put_right(staging, work, is_compared=True)
                 set_state(cluster, index, Built.VALID, seal, built_at=built_at, rows=rows)
         return list(_told(found, job.target.shards, is_repaired=repair))
@@ -144,7 +144,7 @@ def drop(cluster: Cluster, index: Index, asked: Asked) -> None:
         if state is not None:
             shape = shape_of(catalog, index)
             with _prepared(cluster, catalog, shape, asked) as job:
-                set_state(cluster, index, Built.DROPPING, state.fingerprint)
+                _shut(cluster, index, state, Built.DROPPING, asked.guard)
                 job.writing.drop()
         forget(cluster, index, is_declared=is_declared)
 
@@ -219,14 +219,29 @@ def _begin(cluster: Cluster, index: Index, state: IndexState | None, seal: str, 
             hint=f"CHECK {kind} INDEX … REPAIR brings it up to date",
         )
     elif state.state is Built.DROPPING or state.fingerprint != seal:
-        set_state(cluster, index, Built.DROPPING, state.fingerprint)
+        _shut(cluster, index, state, Built.DROPPING, job.asked.guard)
         job.writing.drop()
         there = []
     set_state(cluster, index, Built.BUILDING, seal)
     return there
 
 
-def _need_built(index: Index, state: IndexState | None, seal: str) -> None:
+def _shut(cluster: Cluster, index: Index, before: IndexState, to: Built, guard: Guard) -> None:
+    """Nobody reads the index from now on: the state says so, and those who read it already are waited for. If
+    they do not end, the state is what it was: nothing is written yet."""
+    set_state(cluster, index, to, before.fingerprint)
+    if before.state is not Built.VALID:
+        return
+    try:
+        cluster.index_readers.wait_until_left(index.name, guard)
+    except BaseException:
+        set_state(
+            cluster, index, before.state, before.fingerprint, built_at=before.built_at, rows=before.rows
+        )
+        raise
+
+
+def _need_built(index: Index, state: IndexState | None, seal: str) -> IndexState:
     if state is None or state.state is Built.DROPPING:
         raise ProgrammingError(f'index "{index.name}" is not built', hint="CREATE … INDEX builds it")
     if state.fingerprint != seal:
@@ -234,6 +249,7 @@ def _need_built(index: Index, state: IndexState | None, seal: str) -> None:
             f'index "{index.name}" was built under another declaration, or with its rows elsewhere',
             hint="CREATE … INDEX builds it anew",
         )
+    return state
 
 
 def _check_unique(job: _Job, staging: Staging) -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from shardwise.catalog.index_tables import Index
@@ -99,6 +100,7 @@ def working(cluster: Cluster, index: str, watcher: Watcher | None) -> Iterator[W
         raise _busy(f'index "{other.progress.name}": {other.progress}')
     try:
         with _alone_on_this_machine(cluster):
+            cluster.look_at_indexes()  # as whoever worked on them before, in another process, left them
             yield work
     finally:
         cluster.index_work.pop("", None)
@@ -106,23 +108,35 @@ def working(cluster: Cluster, index: str, watcher: Watcher | None) -> Iterator[W
 
 @contextmanager
 def _alone_on_this_machine(cluster: Cluster) -> Iterator[None]:
-    """A lock on the catalog's file, which ends with the process that has it."""
+    """A file beside the catalog's, while somebody works, and a lock on it, which ends with the process."""
     if sys.platform == "win32" or cluster.file is None:
         yield
         return
+    path = cluster.file.with_suffix(".lock.building")
     try:
-        descriptor = os.open(cluster.file, os.O_RDONLY)
+        descriptor = _locked(path)
+    except BlockingIOError as error:
+        raise _busy("another process or connection") from error
     except OSError as error:
-        raise OperationalError(f'cannot open "{cluster.file}": {error.strerror}') from error
+        raise OperationalError(f'cannot lock "{path}": {error.strerror}') from error
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise _busy("another process or connection") from error
-        except OSError as error:
-            raise OperationalError(f'cannot lock "{cluster.file}": {error.strerror}') from error
         yield
     finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _locked(path: Path) -> int:
+    """The file, made and locked. One that its last owner has just removed is made anew."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
 
 

@@ -1,0 +1,146 @@
+"""Nobody reads an index half written: not in this process, nor in another one of the same catalog's file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shardwise
+from shardwise.errors import OperationalError
+from shardwise.executor.guard import Guard
+from shardwise.options import Options
+from shardwise.session.index_readers import IndexReaders
+from shardwise.session.indexes import Asked, check
+from tests.integration.session.indexed import VISITS, World
+
+SQL = "SELECT customer_id, weight FROM clicks JOIN pages ON page = url"
+REPAIR = "CHECK JOIN INDEX visits REPAIR"
+
+
+def _world(folder: Path) -> World:
+    made = World(folder, 3, ("sqlite",))
+    made.make()
+    with closing(made.connect()) as con:
+        con.execute(VISITS)
+    return made
+
+
+def _used(con: Any) -> bool:
+    return "answers as of the build" in con.explain(SQL).text
+
+
+def test_a_repair_is_seen_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A row that changes goes and comes back in two batches: between them it would be missed."""
+    world = _world(tmp_path)
+    with (
+        closing(world.connect()) as con,
+        closing(shardwise.connect(world.folder / "cluster.sql", trust_indexes=True)) as other,
+    ):
+        mine = con.cluster.connect(trust_indexes=True)
+        assert _used(mine)
+        assert _used(other)
+        before = sorted(other.execute(SQL).fetchall(), key=repr)
+        for shard in range(3):
+            world.run(shard, "UPDATE pages SET weight = weight + 100")
+        after = sorted(con.execute(SQL).fetchall(), key=repr)
+        assert before != after
+        seen: list[str] = []
+
+        def watch(progress: Any) -> None:
+            if progress.written:
+                for each in (mine, other):
+                    rows = sorted(each.execute(SQL).fetchall(), key=repr)
+                    assert rows in (before, after)
+                    seen.append(each.explain(SQL).text)
+
+        asked = Asked(options=Options(), guard=Guard(Options()), watcher=watch, batch_rows=5)
+        check(con.cluster, con.cluster.catalog.index("visits"), asked, repair=True)
+        assert len(seen) > 4
+        assert all("its state is building" in told for told in seen)
+        assert _used(mine)
+        assert _used(other)
+        assert sorted(other.execute(SQL).fetchall(), key=repr) == after
+
+
+@pytest.mark.parametrize("statement", [REPAIR, "DROP JOIN INDEX visits"])
+def test_readers_are_waited_for(tmp_path: Path, statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = _world(tmp_path)
+    with (
+        closing(world.connect()) as con,
+        closing(shardwise.connect(world.folder / "cluster.sql", trust_indexes=True)) as other,
+    ):
+        for reader in (con.cluster.connect(trust_indexes=True), other):
+            result = reader.cluster.run(SQL, options=reader.options)
+            monkeypatch.setattr("shardwise.session.index_readers.WAIT_S", 0.2)
+            with pytest.raises(OperationalError, match='index "visits" is to be written to'):
+                con.execute(statement)
+            assert _used(reader)  # nothing was written: it is valid as before
+            result.close()
+        monkeypatch.setattr("shardwise.session.index_readers.WAIT_S", 20)
+        result = other.cluster.run(SQL, options=other.options)
+        worker = threading.Thread(target=lambda: con.cluster.connect().execute(statement))
+        worker.start()
+        worker.join(0.5)
+        assert worker.is_alive()
+        assert result.fetchall()
+        worker.join(20)
+        assert not worker.is_alive()
+
+
+def test_readers_of_the_tables_are_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shardwise.session.index_readers.WAIT_S", 0.0)
+    world = _world(tmp_path)
+    with (
+        closing(world.connect()) as con,
+        closing(shardwise.connect(world.folder / "cluster.sql", trust_indexes=True)) as other,
+    ):
+        results = [
+            con.cluster.run(SQL),
+            other.cluster.run("SELECT no FROM invoices", options=other.options),
+        ]
+        con.execute(REPAIR)
+        assert all(result.fetchall() for result in results)
+        results = [other.cluster.run(SQL, options=other.options)]
+        with pytest.raises(OperationalError, match="is to be written to"):
+            con.execute(REPAIR)
+        results[0].close()
+
+
+def test_what_another_process_drops_or_builds_is_known(tmp_path: Path) -> None:
+    world = _world(tmp_path)
+    code = (
+        "import sys, shardwise\ncon = shardwise.connect(sys.argv[1])\ncon.execute(sys.argv[2])\ncon.close()"
+    )
+
+    def elsewhere(statement: str) -> None:
+        subprocess.run(
+            [sys.executable, "-c", code, str(world.folder / "cluster.sql"), statement],
+            check=True,
+            timeout=120,
+        )
+
+    with closing(shardwise.connect(world.folder / "cluster.sql", trust_indexes=True)) as con:
+        right = sorted(con.execute(SQL).fetchall(), key=repr)
+        assert _used(con)
+        elsewhere("DROP JOIN INDEX visits")
+        assert not _used(con)
+        assert sorted(con.execute(SQL).fetchall(), key=repr) == right
+        elsewhere(VISITS)
+        assert _used(con)
+
+
+def test_a_statement_that_is_stopped_waits_no_longer(tmp_path: Path) -> None:
+    readers = IndexReaders(None)
+    leave = readers.enter()
+    guard = Guard(Options(deadline_s=0.1))
+    with pytest.raises(shardwise.OperationalError, match="deadline"):
+        readers.wait_until_left("i", guard)
+    leave()
+    leave()
+    readers.wait_until_left("i", Guard(Options()), wait_s=0)
