@@ -33,8 +33,7 @@ class Options:
     `schema` is where names without a schema are looked for first; then they are of the default schema.
     `disable_passes` and `verify_passes` are for tests: which optional passes are left out, and whether
     the plan is verified after each pass and not only at the end. So is `force`: what is done wherever it is
-    right, whether or not it is estimated to move less. It may name keys, range, broadcast, push_distinct,
-    group_before_joins, seek_pages and merge_sorted.
+    right, whether or not it is estimated to move less. It may name those of FORCED.
 
     `processes_max` processes of a cluster read small SQLite files where there are many; with 0 this one does.
 
@@ -87,6 +86,9 @@ class Options:
             if not isinstance(names, list | tuple):
                 raise _wrong(name, names, "the names of passes, as a list or tuple")
             object.__setattr__(self, name, tuple(names))  # a part of keys
+        unknown = [name for name in self.force if name not in FORCED]
+        if unknown:
+            raise _wrong("force", unknown[0], f"of these: {', '.join(FORCED)}")
         if not _is_count(self.processes_max, least=0):
             raise _wrong("processes_max", self.processes_max, "a whole number, 0 or more")
         if (found := zone_of_offset(self.time_zone)) is not None:
@@ -97,6 +99,19 @@ class Options:
                 self.time_zone,
                 "an IANA name, such as 'UTC' or 'Europe/Berlin', or an offset, such as '+08:00'",
             )
+
+
+FORCED: Final = (
+    "broadcast",
+    "group_before_joins",
+    "join_back",
+    "keys",
+    "merge_sorted",
+    "push_distinct",
+    "range",
+    "seek_pages",
+)
+"""What `Options.force` may name."""
 
 
 def zone_of_offset(text: object) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,8 +49,11 @@ def build_(names: Names = None, catalog: CatalogPath = DEFAULT_CATALOG) -> None:
     with failing(), _connected(catalog) as connection:
         for index in _chosen(connection, names, only={"not built", "building", "outdated"}):
             statement = print_item(index, connection.cluster.declared.dialect)
+            began = time.monotonic()
             ((name, rows, built_at, note),) = _run(connection, statement)
-            told = f"{name}: {count_text(rows, 'row')}, as of {built_at}"
+            where = count_text(_shards_of(connection, name), "shard")
+            took = f"{time.monotonic() - began:.1f} s"
+            told = f"{name}: {count_text(rows, 'row')} on {where}, as of {built_at}, in {took}"
             consoles.stdout().print(Text(told), soft_wrap=True)
             if note:
                 consoles.stderr().print(Text(note), soft_wrap=True)
@@ -87,6 +91,7 @@ def drop_(
     with failing(), _connected(catalog) as connection:
         for index in _chosen(connection, names, only=set()):
             _run(connection, f"DROP {_of(index)}")
+            consoles.stdout().print(Text(f"{index.name}: dropped on all of its shards"), soft_wrap=True)
 
 
 def _chosen(
@@ -104,6 +109,11 @@ def _chosen(
             raise UnknownName(f'there is no index "{name}"', hint="`shardwise index list` lists them")
         found.append(index)
     return found
+
+
+def _shards_of(connection: Connection, name: str) -> int:
+    catalog = connection.cluster.catalog
+    return len(catalog.homes(catalog.index_tables[name.casefold()].table))
 
 
 def _of(index: LookupIndex | JoinIndex) -> str:

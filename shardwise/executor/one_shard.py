@@ -57,7 +57,7 @@ class OneShard(ABC):
     def _open(self) -> None:
         reader, request = self._reader, self.request
         try:
-            self.lease = reader.pool.lease(request.source)
+            self.lease = reader.pool.lease(request.source, reader.guard)
         except ShardUnavailable as error:
             empty = reader.empty(request) if error.is_missing else None
             if empty is None:

@@ -6,6 +6,7 @@ Nothing here is made per shard ahead of its turn: a source is opened by the firs
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,10 +27,15 @@ from shardwise.executor.backends.base import (
     SourceOptions,
 )
 from shardwise.executor.conform import KnownTables
+from shardwise.executor.guard import Guard
 from shardwise.executor.presence import Identity, identity_of
 from shardwise.executor.sqlite.strict import StrictTables
 
 _PLACES_MAX = 20_000
+WRITTEN_WAIT_S = 300.0
+"""So long a reader waits for one who writes a batch into a file."""
+_LOOK_S = 0.05
+"""So often who waits looks whether its statement was stopped."""
 ALONE_WAIT_S = 30.0
 """So long a source that is to be written to is waited for at most."""
 WORKERS = "worker processes"
@@ -149,10 +155,11 @@ class SourcePool:
         self._places: dict[str, str] = {WORKERS: WORKERS}
         self._is_closed = False
 
-    def lease(self, name: str) -> Lease:
-        """The source, opened if it is not open. Raises ours: ShardUnavailable and the like."""
+    def lease(self, name: str, guard: Guard | None = None) -> Lease:
+        """The source, opened if it is not open. Raises ours: ShardUnavailable and the like; and what stops
+        the statement of `guard` while its file is written to."""
         while True:
-            entry = self._use(name)
+            entry = self._use(name, guard)
             try:
                 identity = identity_of(entry.location)
                 with entry.opening:
@@ -259,9 +266,9 @@ class SourcePool:
         for entry in idle:
             _close(entry)
 
-    def _use(self, name: str) -> _Entry:
+    def _use(self, name: str, guard: Guard | None) -> _Entry:
         with self._changed:
-            self._wait_until_written(name)
+            self._wait_until_written(name, guard)
             entry = self._entries.get(name)
             if entry is not None:
                 entry.users += 1
@@ -271,7 +278,7 @@ class SourcePool:
         location = self._locate(name)
         backend = backend_of(location.scheme, name)
         with self._changed:
-            self._wait_until_written(name)
+            self._wait_until_written(name, guard)
             if name not in self._entries:
                 self._entries[name] = _Entry(location, backend)
                 self._counts[location.family] += 1
@@ -284,9 +291,19 @@ class SourcePool:
             _close(each)
         return entry
 
-    def _wait_until_written(self, name: str) -> None:
+    def _wait_until_written(self, name: str, guard: Guard | None) -> None:
+        """At most until the statement is stopped, or so long that something must be wrong."""
+        end = time.monotonic() + WRITTEN_WAIT_S
         while name in self._written:
-            self._changed.wait()
+            if guard is not None:
+                guard.check()
+            if time.monotonic() > end:
+                raise OperationalError(
+                    f'source "{name}" cannot be read: an index table is being written into its file since '
+                    f"{WRITTEN_WAIT_S:g} s",
+                    hint="Wait until that is done (SHOW INDEXES says how far it is), or cancel it",
+                )
+            self._changed.wait(_LOOK_S)
         if self._is_closed:
             raise InterfaceError("the cluster is closed")
 

@@ -218,7 +218,9 @@ class Reading:
     def _connect(self) -> tuple[SourceConnection, str]:
         """Opens what is to be read, and gives the text for it."""
         try:
-            lease = self._lease = self._lease or self._reader.pool.lease(self.request.source)
+            lease = self._lease = self._lease or self._reader.pool.lease(
+                self.request.source, self._reader.guard
+            )
         except ShardUnavailable as error:
             empty = self._reader.empty(self.request) if error.is_missing else None
             if empty is None:

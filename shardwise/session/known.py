@@ -31,6 +31,7 @@ class KnownCatalog:
         self.environments = environments
         self.plan_cache = PlanCache()
         self.lock = threading.RLock()
+        self._keeping = threading.RLock()
         self.catalog: Catalog | None = None
         self._learned: Catalog | None = None
         self._failed: Mapping[str, Error] = {}
@@ -120,20 +121,21 @@ class KnownCatalog:
     def keep(self, change: Callable[[Catalog], Catalog], *, needs_file: bool) -> Path | None:
         """Changes what is known, in the lock file if there is one and in this process. Gives the file."""
         kept: Path | None = None
-        with self.lock:
+        with self._keeping:  # who reads need not wait for the file
             if self.file is not None and (needs_file or may_save_lock(self.file)):
                 kept = lock_path(self.file)
                 try:
                     update_lock(self.file, change)
                 except OSError as error:
                     raise OperationalError(f'cannot write "{kept}": {error.strerror}') from error
-            before = self.declared.indexes()
-            self.declared = change(self.declared)
-            self._learned = change(self._learned) if self._learned is not None else None
-            self.catalog = self._learned if self.catalog is not None else None
-            self.plan_cache.clear()
-            if self.declared.indexes() != before:  # others read an index's table than did before
-                self.environments.forget()
+            with self.lock:
+                before = self.declared.indexes()
+                self.declared = change(self.declared)
+                self._learned = change(self._learned) if self._learned is not None else None
+                self.catalog = self._learned if self.catalog is not None else None
+                self.plan_cache.clear()
+                if self.declared.indexes() != before:  # others read an index's table than did before
+                    self.environments.forget()
         return kept
 
 

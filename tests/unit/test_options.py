@@ -25,6 +25,7 @@ from shardwise import Options, ProgrammingError
         ("time_zone", "Mars/Olympus", "an IANA name"),
         ("time_zone", "Europe", "an IANA name"),
         ("time_zone", "", "an IANA name"),
+        ("force", "keys", "the names of passes"),
     ],
 )
 def test_a_value_that_cannot_be(name: str, value: Any, allowed: str) -> None:
@@ -41,8 +42,13 @@ def test_values_that_can_be() -> None:
 @pytest.mark.parametrize("name", ["disable_passes", "force"])
 def test_passes_may_be_a_list(name: str) -> None:
     """Options are a part of the plan cache's keys."""
-    options = Options(**{name: ["push_limit"]})
-    assert options == Options(**{name: ("push_limit",)})
-    assert hash(options) == hash(Options(**{name: ("push_limit",)}))
+    options = Options(**{name: ["push_distinct"]})
+    assert options == Options(**{name: ("push_distinct",)})
+    assert hash(options) == hash(Options(**{name: ("push_distinct",)}))
     with pytest.raises(ProgrammingError, match=name):
-        Options(**{name: "push_limit"})
+        Options(**{name: "push_distinct"})
+
+
+def test_what_may_be_forced_is_listed() -> None:
+    with pytest.raises(ProgrammingError, match=r"'push_limit': it is of these: broadcast, .*, seek_pages"):
+        Options(force=("keys", "push_limit"))

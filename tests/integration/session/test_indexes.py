@@ -498,6 +498,20 @@ def test_readers_wait_while_a_file_is_written_to(tmp_path: Path) -> None:
     assert answers == [(60,)]
 
 
+def test_a_reader_waits_no_longer_than_its_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = _world(tmp_path)
+    with closing(world.connect()) as con:
+        hasty = con.cluster.connect(deadline_s=0.3)
+        with con.cluster.pool.alone("s0"):
+            with pytest.raises(OperationalError, match="deadline"):
+                hasty.execute("SELECT count(*) FROM invoices").fetchall()
+            monkeypatch.setattr("shardwise.executor.pools.WRITTEN_WAIT_S", 0.2)
+            with pytest.raises(OperationalError, match="being written into its file") as error:
+                con.execute("SELECT count(*) FROM invoices").fetchall()
+        assert "SHOW INDEXES" in (error.value.hint or "")
+        assert con.execute("SELECT count(*) FROM invoices").fetchall() == [(60,)]
+
+
 def _kind(con: Connection, name: str) -> str:
     return "JOIN" if isinstance(con.cluster.catalog.index(name), JoinIndex) else "LOOKUP"
 
