@@ -69,11 +69,14 @@ def check_(
     count = 0
     screen = consoles.stdout()
     with failing(), _connected(catalog) as connection:
-        for index in _chosen(connection, names, only={"valid", "building"}):
+        for index in _chosen(
+            connection, names, only={"valid", "building"} if repair else {"valid", "building", "attached"}
+        ):
             found = _run(connection, f"CHECK {_of(index)}{' REPAIR' if repair else ''}")
             for shard, what, rows, is_repaired in found:
                 put_right = ", put right" if is_repaired else ""
-                told = f"{index.name}: {count_text(rows, 'row')} {what} on {shard}{put_right}"
+                where = f" on {shard}" if shard is not None else ""
+                told = f"{index.name}: {count_text(rows, 'row')} {what}{where}{put_right}"
                 screen.print(Text(told), soft_wrap=True)
                 count += not is_repaired
             if not found:

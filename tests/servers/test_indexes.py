@@ -20,6 +20,7 @@ from shardwise.executor.guard import Guard
 from shardwise.options import Options
 from shardwise.session import Cluster
 from shardwise.session.indexes import Asked, Progress, build, declare
+from shardwise.session.indexes.kept import ABSENT, INCOMPLETE, SUPERFLUOUS
 from tests.servers import mariadb, postgres
 from tests.servers.served import PASSWORD, SERVERS, served
 
@@ -358,3 +359,21 @@ def test_an_enumeration_of_postgres_is_of_its_type() -> None:
         assert con.execute("CHECK LOOKUP INDEX by_mood").fetchall() == []
         types = "SELECT DISTINCT pg_typeof(mood)::text FROM by_mood"
         assert {row for n in range(3) for row in _on(world, "postgres", n, types)} == {("mood",)}
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "postgres"])
+def test_a_table_that_the_application_keeps_is_compared(dialect: str) -> None:
+    text = "VARCHAR(20) COLLATE utf8mb4_general_ci" if dialect == "mysql" else "VARCHAR(20)"
+    people = [(n, None if n % 5 == 0 else f"w{n}") for n in range(20)]
+    kept = [(n, who, 99 if n == 4 else n) for n, who in people if who is not None and n != 3]
+    tables = {
+        "t": (f"id BIGINT PRIMARY KEY, who {text}", people),
+        "m": (f"id BIGINT PRIMARY KEY, who {text}, t_id BIGINT", [*kept, (40, "x", 7)]),
+    }
+    with served(dialect, tables) as world:
+        declared = world.cluster.declared.apply(
+            "ATTACH LOOKUP INDEX people ON t (who) USING TABLE m (who, t_id);"
+        )
+        with Cluster(declared, Path.cwd(), None, {}) as cluster, cluster.connect() as con:
+            found = con.execute("CHECK LOOKUP INDEX people").fetchall()
+    assert found == [(None, ABSENT, 1, False), (None, INCOMPLETE, 1, False), (None, SUPERFLUOUS, 2, False)]

@@ -8,7 +8,8 @@ In reading order:
 4. `staging.py`: the rows that should be there beside those that are, and what differs. It spills to disk.
 5. `applying.py`: the differences, written shard by shard in batches.
 6. `states.py`: how far an index is, and that one statement at a time works on it.
-7. `building.py`: the statements themselves; `listing.py`: SHOW INDEXES.
+7. `building.py`: the statements themselves; `kept.py`: CHECK of a table that the application keeps;
+   `listing.py`: SHOW INDEXES.
 
 To build is to repair an index table that is empty, or half full after a build that was stopped. So there is
 one way of writing, and it may stop anywhere: what is missing then is found the next time.

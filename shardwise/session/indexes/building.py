@@ -23,6 +23,7 @@ from shardwise.executor.translate import translate
 from shardwise.executor.writing import check_writable
 from shardwise.options import Options
 from shardwise.session.clock import now
+from shardwise.session.indexes import kept
 from shardwise.session.indexes.applying import BATCH_ROWS, Target, Writing
 from shardwise.session.indexes.physical import Physical
 from shardwise.session.indexes.reading import Placing, batches_of, is_loose
@@ -45,9 +46,10 @@ class Made(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What differs on a shard, in words, of how many entries, and whether that was put right."""
+    """What differs on a shard, in words, of how many entries, and whether that was put right. Of a table that
+    the application keeps no shard is told."""
 
-    shard: str
+    shard: str | None
     what: str
     rows: int
     is_repaired: bool
@@ -111,6 +113,11 @@ def build(cluster: Cluster, index: Index, asked: Asked) -> Made:
 
 def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list[Found]:
     """What differs between the index table and its base tables, after it was put right if that is wanted."""
+    if repair:
+        kept.refuse(index, "repaired")
+    if isinstance(index, LookupIndex) and index.index_table is not None:
+        differing = kept.differences(cluster, index, asked.options, asked.guard)
+        return [Found(None, what, rows, False) for what, rows in differing.items()]
     catalog = cluster.catalog
     shape = shape_of(catalog, index)
     seal = fingerprint(catalog, index)
@@ -137,6 +144,7 @@ def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list
 
 def drop(cluster: Cluster, index: Index, asked: Asked) -> None:
     """Drops the index table on all shards."""
+    kept.refuse(index, "dropped")
     catalog = cluster.catalog
     is_declared = _undeclared(cluster, index) is None
     with working(cluster, index.name, asked.watcher):
