@@ -9,6 +9,8 @@ STRATEGIES: Final = {
     "gather": "gather",
     "keys": "key list",
     "broadcast": "broadcast",
+    "seeks": "seeks",
+    "first_rows": "moving all rows before it",
 }
 """How strategies are called."""
 
@@ -32,8 +34,9 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """How the sides of a join meet. `sides` are the names of the tables of each, in short; `unmeasured` those
-    that have no statistics. The first of the alternatives was taken."""
+    """How the sides of a join meet, or how a page is found, which is a side alone. `sides` are the names of
+    the tables of each, in short; `unmeasured` those that have no statistics. The first of the alternatives
+    was taken."""
 
     sides: tuple[str, ...]
     alternatives: tuple[Alternative, ...]

@@ -236,7 +236,8 @@ def _chosen(choice: Choice) -> Iterator[str]:
             f"{STRATEGIES[a.strategy]}, {_expected_rows(a.moved)} moved, {_expected(a.sent)} sent"
             for a in choice.alternatives
         )
-        sides = f"{', '.join(choice.sides[:-1])} and {choice.sides[-1]}"
+        *others, last = choice.sides
+        sides = f"{', '.join(others)} and {last}" if others else last
         yield f"{sides} by {taken}; not by {'; not by '.join(lost)}"
         if choice.unmeasured:
             tables = ", ".join(choice.unmeasured)

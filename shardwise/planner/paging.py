@@ -19,7 +19,9 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from shardwise.caching import cached_property
 from shardwise.errors import InternalError
+from shardwise.plan.choices import Alternative, Choice, Foreseen
 from shardwise.plan.nodes import (
     Aggregate,
     ColumnId,
@@ -41,18 +43,16 @@ from shardwise.plan.tree import column, column_id, map_expressions, map_inputs, 
 from shardwise.plan.verify import verify
 from shardwise.plan.windows import Row, Sample, at_first, begins, left, narrowed
 from shardwise.plan.windows import Window as Ranks
+from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.keyset import Place, before, from_here
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.page import Page
+from shardwise.planner.page_rounds import Expected, enough, expected, samples_for
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.render import render
 from shardwise.planner.seek_values import travels, written
 from shardwise.planner.total_order import NULLS_ARE_LEAST
 
-SAMPLES: Final = 64
-"""Keys that a round asks of a shard, where shards are few."""
-_SAMPLES_LEAST: Final = 16
-_SAMPLES_IN_ALL: Final = 4096
 _ROUNDS_MAX: Final = 16
 _TRIES: Final = 2
 
@@ -97,11 +97,19 @@ class Paging:
             self._gather([self._sketch()] * len(self.page.shards)), exp.Placeholder(this="page_offset")
         )
         plan = render(sketch, self.names, self.ctx, sql=self.naive.sql, steps=self.naive.steps)
+        plan = self._foreseen(plan, self.expected.fetched)
         told = (
             f"its place is found in rounds: {self.samples} keys of each shard and their ranks, until about "
-            "as many rows are left; then the rows there, and how many are before them"
+            "twice as many rows are left; then the rows there, and how many are before them"
         )
-        return replace(plan, first=started.first, then=started.then, paging=told, hidden=self.naive.hidden)
+        return replace(
+            plan,
+            first=started.first,
+            then=started.then,
+            paging=told,
+            hidden=self.naive.hidden,
+            choices=(*plan.choices, self.choice),
+        )
 
     def is_agreed(self) -> bool:
         """Whether the sources compute all of it as the merge does."""
@@ -126,8 +134,7 @@ class Paging:
         page = self.page
         if types is not None and not self._travel(windows, types):
             return self.naive
-        enough = len(page.shards) * self.samples
-        if left(windows) <= enough or number > _ROUNDS_MAX:
+        if left(windows) <= enough(self.samples, len(page.shards)) or number > _ROUNDS_MAX:
             return self._final(windows, types or (), attempt)
         asked = [w.ranks(self.samples) for w in windows]
         values = self._values(windows, types or (), f"page_{attempt}_{number}")
@@ -155,7 +162,9 @@ class Paging:
                 return self._final(after, bound.types[skipped:], attempt)
             return self._round(after, number + 1, attempt, bound.types[skipped:])
 
-        first = First(name=name, plan=self._samples_plan(trees), is_scalar=False)
+        count = sum(map(len, asked)) if number > 1 else self.expected.first
+        plan = self._foreseen(self._samples_plan(trees), count)
+        first = First(name=name, plan=plan, is_scalar=False)
         return replace(self.naive, first=(first,), then=then)
 
     def _samples_plan(self, trees: Sequence[Node]) -> Plan:
@@ -176,7 +185,8 @@ class Paging:
         told = [Item(name, column(ColumnId(_OUT, name))) for name in ("shard", "before")]
         proof_root = Project(input=Sort(input=gather, keys=self._order()), rel=_TOLD, items=tuple(told))
         merge = self._rendered(proof_root, ("shard", "before")).merge
-        plan = self._answer(gather, expected)
+        rows = sum(map(self._count, windows))
+        plan = self._foreseen(self._answer(gather, expected), rows)
         asked = [self._count(window) for window in windows]
         starts = [window.start is not None for window in windows]
 
@@ -186,7 +196,7 @@ class Paging:
             if at is None:
                 return self._sought(attempt + 1) if attempt < _TRIES else self.naive
             proved = plan if at == expected else replace(self._answer(gather, at), fragments=plan.fragments)
-            return replace(proved, proof=None)
+            return replace(proved, proof=None, choices=(*proved.choices, self.choice))
 
         assert merge is not None
         return replace(plan, proof=Proof(merge=_all_kept(merge), then=then))
@@ -202,6 +212,42 @@ class Paging:
         plan = render(root, names, self.ctx, sql=self.naive.sql, steps=self.naive.steps)
         hidden = self.naive.hidden if paging is not None else 0
         return replace(plan, paging=paging, hidden=hidden)
+
+    # -- what is expected -----------------------------------------------------------------------
+
+    @cached_property
+    def expected(self) -> Expected:
+        """Rows that leave the shards."""
+        page, estimates = self.page, self.ctx.estimates
+        rows = None if unmeasured(page.source, estimates) else estimates.rows(page.source)
+        return expected(page.offset, page.count, len(page.shards), self.samples, rows)
+
+    @property
+    def choice(self) -> Choice:
+        """The page by seeks, and by moving all rows that are before it."""
+        (fragment,) = self.naive.fragments
+        naive = fragment.expected()
+        width = 0.0 if naive is None or not naive.rows else naive.bytes / naive.rows
+        seeks = self.expected.sampled + self.expected.fetched
+        lost = [] if naive is None else [Alternative("first_rows", naive.rows, 0, naive.bytes)]
+        tables = unmeasured(self.page.source, self.ctx.estimates)
+        return Choice(
+            sides=("the page",),
+            alternatives=(Alternative("seeks", seeks, 0, seeks * width), *lost),
+            unmeasured=tuple(table.name for table in tables),
+        )
+
+    def _foreseen(self, plan: Plan, rows: float) -> Plan:
+        """The plan, its fragment expected to move so many rows: what the windows say, not its tree."""
+        (fragment,) = plan.fragments
+        before = fragment.expected
+
+        def foreseen() -> Foreseen | None:
+            found = before()
+            width = 0.0 if found is None or not found.rows else found.bytes / found.rows
+            return None if found is None else Foreseen(rows, rows * width, found.is_guess)
+
+        return replace(plan, fragments=(replace(fragment, expected=foreseen),))
 
     # -- above the Gather ---------------------------------------------------------------------
 
@@ -372,9 +418,8 @@ class Paging:
 
 
 def paging_of(page: Page, tree: Node, names: tuple[str, ...], naive: Plan, ctx: PlanContext) -> Paging:
-    """Fewer samples of each shard where there are many: a round's rows are those of all together."""
-    samples = max(_SAMPLES_LEAST, min(SAMPLES, _SAMPLES_IN_ALL // len(page.shards)))
-    return Paging(page, tree, names, naive, ctx, samples)
+    """With as many samples as make rounds few."""
+    return Paging(page, tree, names, naive, ctx, samples_for(page.offset, len(page.shards)))
 
 
 def _all_kept(merge: Merge) -> Merge:

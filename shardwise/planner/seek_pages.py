@@ -1,6 +1,6 @@
 """seek_pages: a page deep in an order is found by seeks, not by moving all that is before it.
 
-    Limit 10 offset 100000                 runs first: page_1, page_2, …   (samples: 64 keys of each shard)
+    Limit 10 offset 100000                 runs first: page_1, page_2, …   (keys of some rows of each shard)
     └─ Sort v                        =>    Limit 10 offset 3
        └─ Gather                           └─ Sort v, id, shard
           └─ Limit 100010                     └─ Gather

@@ -26,8 +26,7 @@ FORCED = ("seek_pages",)
 
 @pytest.fixture(autouse=True)
 def _few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paging, "SAMPLES", 8)
-    monkeypatch.setattr(paging, "_SAMPLES_LEAST", 8)
+    monkeypatch.setattr(paging, "samples_for", lambda offset, shards: 8)
 
 
 # -- the duckdb dialect ---------------------------------------------------------------------------

@@ -20,7 +20,7 @@ STREAM = "SELECT * FROM t ORDER BY id"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(paging, "SAMPLES", 16)
+    monkeypatch.setattr(paging, "samples_for", lambda offset, shards: 16)
     for n in range(SHARDS):
         with duckdb.connect(str(tmp_path / f"s{n}.duckdb")) as con:
             con.execute("CREATE TABLE t (id BIGINT, v INTEGER, s VARCHAR)")

@@ -104,8 +104,7 @@ class Cluster:
 
 @pytest.fixture(autouse=True)
 def _few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paging, "SAMPLES", 6)
-    monkeypatch.setattr(paging, "_SAMPLES_LEAST", 6)
+    monkeypatch.setattr(paging, "samples_for", lambda offset, shards: 6)
 
 
 def planned(order: str, count: int, offset: int) -> Plan:
