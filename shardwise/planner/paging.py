@@ -49,7 +49,7 @@ from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.page import Page
 from shardwise.planner.page_rounds import Expected, enough, expected, samples_for
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.render import render
+from shardwise.planner.render import merge_of, render
 from shardwise.planner.seek_values import travels, written
 from shardwise.planner.total_order import NULLS_ARE_LEAST
 
@@ -184,7 +184,7 @@ class Paging:
         expected = page.offset - sum(window.first for window in windows)
         told = [Item(name, column(ColumnId(_OUT, name))) for name in ("shard", "before")]
         proof_root = Project(input=Sort(input=gather, keys=self._order()), rel=_TOLD, items=tuple(told))
-        merge = self._rendered(proof_root, ("shard", "before")).merge
+        merge = merge_of(_verified(proof_root), ("shard", "before"), self.ctx)
         rows = sum(map(self._count, windows))
         plan = self._foreseen(self._answer(gather, expected), rows)
         asked = [self._count(window) for window in windows]
@@ -195,21 +195,22 @@ class Paging:
             at = begins(found, asked, starts, offset=page.offset, count=page.count)
             if at is None:
                 return self._sought(attempt + 1) if attempt < _TRIES else self.naive
-            proved = plan if at == expected else replace(self._answer(gather, at), fragments=plan.fragments)
+            proved = plan if at == expected else self._at(plan, gather, at)
             return replace(proved, proof=None, choices=(*proved.choices, self.choice))
 
-        assert merge is not None
         return replace(plan, proof=Proof(merge=_all_kept(merge), then=then))
+
+    def _at(self, plan: Plan, gather: Gather, offset: int) -> Plan:
+        """The answer over the same fragments, which begins at another of their rows."""
+        root = _verified(self._top(gather, exp.Literal.number(offset)))
+        return replace(plan, root=root, merge=merge_of(root, self.names, self.ctx))
 
     def _answer(self, gather: Gather, offset: int) -> Plan:
         root = self._top(gather, exp.Literal.number(max(offset, 0)))
         return self._rendered(root, self.names, paging="its place was found by seeks, and proved by the rows")
 
     def _rendered(self, root: Node, names: tuple[str, ...], paging: str | None = None) -> Plan:
-        problem = verify(root)
-        if problem is not None:
-            raise InternalError(f"a page's plan is broken: {problem}")
-        plan = render(root, names, self.ctx, sql=self.naive.sql, steps=self.naive.steps)
+        plan = render(_verified(root), names, self.ctx, sql=self.naive.sql, steps=self.naive.steps)
         hidden = self.naive.hidden if paging is not None else 0
         return replace(plan, paging=paging, hidden=hidden)
 
@@ -296,8 +297,10 @@ class Paging:
         return Project(input=top, rel=_ANSWER, items=items)
 
     def _gather(self, trees: Sequence[Node]) -> Gather:
-        narrow = [self._told_why(narrow_columns(tree, self.ctx)) for tree in trees]
-        for tree in narrow:
+        each = {id(tree): tree for tree in trees}
+        made = {key: self._told_why(narrow_columns(tree, self.ctx)) for key, tree in each.items()}
+        narrow = [made[id(tree)] for tree in trees]
+        for tree in made.values():
             self.ctx.learn(tree)
         own = Own(dict(zip(self.page.shards, narrow, strict=True)))
         return Gather(input=narrow[0], fragment=self.page.fragment, shards=self.page.shards, own=own)
@@ -420,6 +423,13 @@ class Paging:
 def paging_of(page: Page, tree: Node, names: tuple[str, ...], naive: Plan, ctx: PlanContext) -> Paging:
     """With as many samples as make rounds few."""
     return Paging(page, tree, names, naive, ctx, samples_for(page.offset, len(page.shards)))
+
+
+def _verified(root: Node) -> Node:
+    problem = verify(root)
+    if problem is not None:
+        raise InternalError(f"a page's plan is broken: {problem}")
+    return root
 
 
 def _all_kept(merge: Merge) -> Merge:

@@ -60,7 +60,7 @@ def render(
         sql=sql,
         root=root,
         fragments=fragments,
-        merge=None if whole is not None else _merge(root, names, ctx),
+        merge=None if whole is not None else merge_of(root, names, ctx),
         columns=columns,
         catalog_version=ctx.catalog.version,
         dialect=ctx.catalog.dialect,
@@ -126,10 +126,10 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
 
 def _fragment_of_own(gather: Gather, own: Own, ctx: PlanContext) -> Fragment:
     """A fragment that is another on each shard: each has a text of its own, and values."""
-    made = {
-        shard: _fragment(gather.but(input=tree, own=None), ctx, None) for shard, tree in own.trees.items()
-    }
-    first = _fragment(gather.but(own=None), ctx, None)
+    trees = {id(tree): tree for tree in (gather.input, *own.trees.values())}
+    of_tree = {key: _fragment(gather.but(input=tree, own=None), ctx, None) for key, tree in trees.items()}
+    made = {shard: of_tree[id(tree)] for shard, tree in own.trees.items()}
+    first = of_tree[id(gather.input)]
 
     def text(shard: str, gaps: Gaps = NO_GAPS) -> str:
         return made[shard].text(shard, gaps)
@@ -249,7 +249,8 @@ def _route(gather: Gather) -> Route:
     return Route(shards=gather.shards, total=max(total, len(gather.shards)), why=why)
 
 
-def _merge(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
+def merge_of(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
+    """What finishes the work of a tree, whose fragments may have been made of another one."""
     query = _query(root, None if isinstance(root, Raw) else names, ctx.catalog)
     nodes = list(walk(root))
     streams = {n.fragment: _types(n.input, ctx.catalog) for n in nodes if isinstance(n, Gather)}
