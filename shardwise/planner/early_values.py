@@ -20,10 +20,18 @@ from shardwise.catalog.types import ColumnType, Family, read_type
 from shardwise.plan.nodes import Output
 from shardwise.plan.run import Bound
 from shardwise.planner.equivalence import is_binary
-from shardwise.planner.rows_as_json import fit, json_table, rows_text
+from shardwise.planner.rows_as_json import (
+    fit,
+    has_character_set,
+    json_table,
+    may_be_texts,
+    rows_text,
+    text_type,
+)
 
 Bind = Callable[[str, Sequence[Any]], exp.Expr]
 """Binds values as a parameter, under a name that ends as is said."""
+Collations = Sequence[str | None]
 
 
 class EarlyValues(Protocol):
@@ -38,13 +46,16 @@ class EarlyValues(Protocol):
     def travels(self, bound: Bound) -> bool:
         """Whether the first column's values are the same after they were Python objects."""
 
-    def may_travel(self, column: Output) -> bool:
-        """Whether a column of rows is declared such that its values may be."""
+    def may_travel(self, column: Output, collation: str | None) -> bool:
+        """Whether a column of rows is declared such that its values may be.
 
-    def rows_travel(self, bound: Bound) -> bool:
+        `collation` is here and below what the catalog says of a table's column that it is as it is.
+        """
+
+    def rows_travel(self, bound: Bound, collations: Collations) -> bool:
         """Whether all columns' values are the same after they were Python objects."""
 
-    def as_rows(self, bound: Bound, bind: Bind) -> exp.Select:
+    def as_rows(self, bound: Bound, collations: Collations, bind: Bind) -> exp.Select:
         """Rows that came and travel, as a query of them: an item for each column, of the column's type."""
 
     def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
@@ -87,17 +98,17 @@ class DuckDBValues:
     def travels(self, bound: Bound) -> bool:
         return self._travels(bound, 0)
 
-    def may_travel(self, column: Output) -> bool:
+    def may_travel(self, column: Output, collation: str | None) -> bool:
         # An ENUM sorts by its place in the type.
         return is_binary(column.collation) and "ENUM" not in (column.type or "").upper()
 
-    def rows_travel(self, bound: Bound) -> bool:
+    def rows_travel(self, bound: Bound, collations: Collations) -> bool:
         return all(
             "ENUM" not in type_.upper() and self._travels(bound, column)
             for column, type_ in enumerate(bound.types)
         )
 
-    def as_rows(self, bound: Bound, bind: Bind) -> exp.Select:
+    def as_rows(self, bound: Bound, collations: Collations, bind: Bind) -> exp.Select:
         return _unnested(self, bound.types, bound.rows or (), bind)
 
     def _travels(self, bound: Bound, column: int) -> bool:
@@ -135,7 +146,7 @@ _EXTREME_DAYS: Final = {(9999, 12, 31), (1, 1, 1)}
 
 
 class ServerValues:
-    """Numbers, dates and times of a server's dialect. Texts stay, for they have a collation.
+    """Numbers, dates and times of a server's dialect. Texts have a collation: see `MySQLValues`.
 
     A date that the driver has no object for, such as 0000-00-00 or infinity, does not travel.
     """
@@ -157,7 +168,7 @@ class ServerValues:
         kinds = _KINDS.get(found.family)
         return kinds is not None and all(_is_one_of(row[0], kinds) for row in bound.rows or ())
 
-    def may_travel(self, column: Output) -> bool:
+    def may_travel(self, column: Output, collation: str | None) -> bool:
         if column.type is None:
             return True
         if "ZEROFILL" in column.type.upper():  # it is shown otherwise than any number
@@ -165,7 +176,7 @@ class ServerValues:
         found = read_type(column.type, self._dialect)
         return found is not None and self._row_kinds(found) is not None
 
-    def rows_travel(self, bound: Bound) -> bool:
+    def rows_travel(self, bound: Bound, collations: Collations) -> bool:
         return all(self._column_travels(bound, column) for column in range(len(bound.types)))
 
     def _column_travels(self, bound: Bound, column: int) -> bool:
@@ -177,7 +188,7 @@ class ServerValues:
         """The Python types of values that are the same again in a row of this type."""
         return None if type_.name in self._excluded else self._kinds.get(type_.family)
 
-    def as_rows(self, bound: Bound, bind: Bind) -> exp.Select:
+    def as_rows(self, bound: Bound, collations: Collations, bind: Bind) -> exp.Select:
         return _unnested(self, bound.types, bound.rows or (), bind)
 
     def listed(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
@@ -203,18 +214,46 @@ class ServerValues:
 
 
 class MySQLValues(ServerValues):
-    """MySQL has no lists: one is written as its members, and rows are a text that JSON_TABLE reads."""
+    """MySQL has no lists: one is written as its members, and rows are a text that JSON_TABLE reads.
 
-    def rows_travel(self, bound: Bound) -> bool:
-        return super().rows_travel(bound) and fit(bound.types, len(bound.rows or ()))
+    Texts travel in rows if they are a table's column of a declared collation, which the rows' one then has.
+    """
+
+    def may_travel(self, column: Output, collation: str | None) -> bool:
+        if column.type is not None and _is_mysql_text(column.type):
+            return has_character_set(collation)
+        return super().may_travel(column, collation)
+
+    def rows_travel(self, bound: Bound, collations: Collations) -> bool:
+        rows = bound.rows or ()
+        of_texts = {
+            at
+            for at, type_ in enumerate(bound.types)
+            if has_character_set(collations[at]) and _is_mysql_text(type_)
+        }
+        texts = {at: [row[at] for row in rows] for at in of_texts}
+        return all(
+            may_be_texts(texts[at]) if at in of_texts else self._column_travels(bound, at)
+            for at in range(len(bound.types))
+        ) and fit(bound.types, len(rows), texts)
+
+    def _column_travels(self, bound: Bound, column: int) -> bool:
+        # JSON_TABLE reads -0.0 as 0.
+        below = (math.copysign(1, row[column]) for row in bound.rows or () if row[column] == 0.0)
+        return super()._column_travels(bound, column) and all(sign > 0 for sign in below)
 
     def _row_kinds(self, type_: ColumnType) -> tuple[type, ...] | None:
         # A DOUBLE with a count of decimals is shown rounded.
         is_rounded = type_.family is Family.FLOAT and type_.arguments
         return None if is_rounded else super()._row_kinds(type_)
 
-    def as_rows(self, bound: Bound, bind: Bind) -> exp.Select:
-        return json_table(bound.types, bind("json", rows_text(bound.rows or ())))
+    def as_rows(self, bound: Bound, collations: Collations, bind: Bind) -> exp.Select:
+        rows = bound.rows or ()
+        types = [
+            text_type([row[at] for row in rows], collation) if collation and _is_mysql_text(type_) else type_
+            for at, (type_, collation) in enumerate(zip(bound.types, collations, strict=True))
+        ]
+        return json_table(types, bind("json", rows_text(rows)))
 
     def are_among(
         self,
@@ -265,6 +304,11 @@ def _among_unnested(
 ) -> exp.Expr:
     rows = exp.Subquery(this=_unnested(of, types, keys, bind))
     return exp.In(this=exp.Tuple(expressions=list(columns)), query=rows)
+
+
+def _is_mysql_text(type_text: str) -> bool:
+    found = read_type(type_text, "mysql")
+    return found is not None and found.family is Family.TEXT
 
 
 def _is_one_of(value: object, kinds: tuple[type, ...]) -> bool:

@@ -10,7 +10,7 @@ makes a derived table that is kept and gets an index; else the text is read agai
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -22,14 +22,41 @@ from shardwise.errors import InternalError
 from shardwise.plan.sent import RowsText
 from shardwise.plan.sql.own_mysql import HOLE, MARK
 
+_CHARACTER_SETS: Final = frozenset({"utf8mb4", "utf8mb3", "utf8", "latin1", "ascii"})
+_ROW_BYTES_MAX: Final = 60_000
+"""Of a derived table's row, with texts at four bytes a character."""
 _BYTES_MAX: Final = 8 << 20
 """A packet takes 16 MB by default, and has more than the rows."""
 _ALL: Final = exp.Literal.number(18446744073709551615)
 
 
-def fit(type_texts: Sequence[str], rows: int) -> bool:
-    """Whether so many rows go into a statement, however long their values are."""
-    return rows * sum(_WIDTHS[_read(type_text).family] for type_text in type_texts) <= _BYTES_MAX
+def fit(type_texts: Sequence[str], rows: int, texts: Mapping[int, Sequence[str | None]]) -> bool:
+    """Whether so many rows go into a statement, however long their values are; `texts` are known, by
+    column."""
+    others = [_WIDTHS[_read(type_text).family] for at, type_text in enumerate(type_texts) if at not in texts]
+    of_texts = sum(2 * len(v.encode()) + 7 for values in texts.values() for v in values if v is not None)
+    is_short = sum(4 * _longest(values) for values in texts.values()) <= _ROW_BYTES_MAX
+    return is_short and rows * sum(others) + of_texts <= _BYTES_MAX
+
+
+def has_character_set(collation: str | None) -> bool:
+    """Whether a column of this collation can be declared: not by the short names of newer ones."""
+    return collation is not None and collation.lower().partition("_")[0] in _CHARACTER_SETS
+
+
+def may_be_texts(values: Sequence[Any]) -> bool:
+    """Whether JSON_TABLE reads all as they are."""
+    return all(v is None or (type(v) is str and "\0" not in v) for v in values)
+
+
+def text_type(values: Sequence[str | None], collation: str) -> str:
+    """The type of a column of texts; JSON_TABLE cuts off without a word what is longer than its type."""
+    name = collation.lower().partition("_")[0]
+    return f"VARCHAR({max(_longest(values), 1)}) CHARACTER SET {name} COLLATE {collation}"
+
+
+def _longest(values: Sequence[str | None]) -> int:
+    return max((len(v) for v in values if v is not None), default=0)
 
 
 def rows_text(rows: Sequence[tuple[Any, ...]]) -> RowsText:
@@ -77,6 +104,8 @@ def json_table(type_texts: Sequence[str], rows: exp.Expr) -> exp.Select:
 
 
 def _type(type_text: str) -> str:
+    if " COLLATE " in type_text:
+        return type_text
     found = _read(type_text)
     arguments = f"({','.join(found.arguments)})" if found.arguments and found.family is not Family.INT else ""
     return f"{found.name}{arguments}{' UNSIGNED' if found.unsigned else ''}"

@@ -43,6 +43,16 @@ MYSQL: dict[str, tuple[str, list[Any]]] = {
     "dt": ("DATETIME", [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59), datetime(2024, 3, 31, 2, 30)]),
     "dt6": ("DATETIME(6)", [datetime(9999, 12, 31, 23, 59, 59, 999999), datetime(2024, 3, 31, 2, 30, 0, 1)]),
     "t": ("TIME", [timedelta(hours=838, minutes=59, seconds=59), timedelta(hours=-838), timedelta(0)]),
+    "txt": (
+        "VARCHAR(9) COLLATE utf8mb4_general_ci",
+        ["a", "A", "ä ", "", "'\"\\", "\x01\x7f\n", "\U0001f600"],
+    ),
+    "acc": ("VARCHAR(9) COLLATE utf8mb4_unicode_ci", ["strasse", "straße", "a", "A "]),
+    "bin": ("VARCHAR(9) COLLATE utf8mb4_bin", ["a", "A", "a "]),
+    "nopad": ("VARCHAR(9) COLLATE utf8mb4_nopad_bin", ["a", "A", "a "]),
+    "lat": ("VARCHAR(9) COLLATE latin1_swedish_ci", ["ann", "änn", "ANN"]),
+    "fixed": ("CHAR(4) COLLATE utf8mb4_general_ci", ["a", "abcd"]),
+    "note": ("TEXT COLLATE utf8mb4_general_ci", ["x" * 300, "X  y", "a,b"]),
     "t6": ("TIME(6)", [timedelta(microseconds=-1), timedelta(hours=25, microseconds=999999)]),
 }
 """Types of the mysql dialect that travel."""
@@ -51,11 +61,12 @@ MYSQL_KEPT: dict[str, tuple[str, list[Any]]] = {
     "flt": ("FLOAT", [0.1, 16777216.0]),
     "y": ("YEAR", [1901, 2024, 2155]),
     "ts": ("TIMESTAMP(6) NULL", [datetime(2024, 3, 31, 2, 30, 0, 1), datetime(2037, 1, 1)]),
-    "txt": ("VARCHAR(9) COLLATE utf8mb4_general_ci", ["a", "A", "ä ", ""]),
+    "plain": ("VARCHAR(9)", ["a", "A"]),
+    "wide": ("TEXT COLLATE utf8mb4_general_ci", ["x" * 20_000, "y"]),
     "en": ("ENUM('small','large')", ["small", "large"]),
     "st": ("SET('x','y')", ["x", "x,y", ""]),
     "bits": ("BIT(10)", [b"\x00\x01", b"\x03\xff"]),
-    "bin": ("VARBINARY(9)", [b"\x00\xff", b"a"]),
+    "raw": ("VARBINARY(9)", [b"\x00\xff", b"a"]),
     "u": ("UUID", ["6ba7b810-9dad-11d1-80b4-00c04fd430c8"]),
     "zero": ("DATE", ["0000-00-00", date(2024, 1, 1)]),
 }

@@ -14,6 +14,7 @@ from shardwise.plan.nodes import ColumnId, Item, Local, Node, Output, Project, R
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, walk
 from shardwise.planner.firsts import ROWS_MAX
+from shardwise.planner.origins import origin
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.strategies.keys import at_most
 
@@ -30,6 +31,13 @@ def came(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Bound | N
     return None if name is None else ctx.firsts.bound.get(name)
 
 
+def collations(side: Node, columns: tuple[Output, ...]) -> tuple[str | None, ...]:
+    """What the catalog says of the tables' columns that these are as they are; None of what is computed."""
+    found = (origin(side, output.id) for output in columns)
+    declared = (None if each is None else each.column for each in found)
+    return tuple(None if column is None else column.collation for column in declared)
+
+
 def ahead(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Rows:
     """The side's rows, which run first; with their values where they have."""
     rel = name_of_rows(side, columns)
@@ -42,5 +50,5 @@ def ahead(side: Node, columns: tuple[Output, ...], ctx: PlanContext) -> Rows:
     def bind(suffix: str, values: Sequence[Any]) -> exp.Expr:
         return ctx.parameters.bind_list(f"{early.name}_{suffix}", values, early.name)
 
-    query = ctx.early.as_rows(bound, bind)
+    query = ctx.early.as_rows(bound, collations(side, columns), bind)
     return Rows(name=early.name, columns=columns, query=query, count=len(bound.rows))

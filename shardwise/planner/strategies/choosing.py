@@ -20,7 +20,7 @@ from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import push_filters
 from shardwise.planner.quotients import gives_quotients
 from shardwise.planner.route_keys import is_routed
-from shardwise.planner.strategies.ahead import ahead, came
+from shardwise.planner.strategies.ahead import ahead, came, collations
 from shardwise.planner.strategies.groups import Conjuncts
 from shardwise.planner.strategies.keys import (
     asked_of_keys,
@@ -93,7 +93,7 @@ class Choosing:
         if isinstance(where, Merged | At) and not _is_here(part):
             return Side(name, self.ctx.estimates.rows(part), 0.0, 1, {}, is_here=True)
         bound = self.came[i]
-        if bound is not None and bound.rows is not None and self.ctx.early.rows_travel(bound):
+        if bound is not None and bound.rows is not None and self._travels(i, bound):
             positions = {o.id: n for n, o in enumerate(self.kept(part))}
             mine = ((c, positions.get(id)) for c, id in self.columns[i].items())
             values = {c: _values(bound, at) for c, at in mine if at is not None}  # unread ones did not come
@@ -109,7 +109,10 @@ class Choosing:
         repeatable = is_told and is_repeatable(part, self.ctx) and not waits(part, self.ctx)
         cut = self.ctx.dialect.reader.cuts_quotients and gives_quotients(part, self.ctx.types)
         travels = (
-            repeatable and not cut and bound is None and all(map(self.ctx.early.may_travel, self.kept(part)))
+            repeatable
+            and not cut
+            and bound is None
+            and all(map(self.ctx.early.may_travel, self.kept(part), collations(part, self.kept(part))))
         )
         return Side(
             name,
@@ -123,6 +126,10 @@ class Choosing:
             routed=frozenset(c for c, id in self.columns[i].items() if is_routed(id, part, self.ctx.catalog)),
             keys_here=self._keys_here(i),
         )
+
+    def _travels(self, i: int, bound: Bound) -> bool:
+        of = collations(self.parts[i], self.kept(self.parts[i]))
+        return self.ctx.early.rows_travel(bound, of)
 
     def _width(self, part: Node) -> float:
         return self.ctx.estimates.width(part, [o.id for o in self.kept(part)])

@@ -232,8 +232,8 @@ def test_keys_of_several_columns_are_rows_to_mariadb() -> None:
 
 def test_more_rows_than_a_packet_takes_are_not_sent() -> None:
     types = tuple(f"DECIMAL(65,{n})" for n in range(20))
-    assert not MYSQL_VALUES.rows_travel(Bound(types, [(Decimal(1),) * 20] * 10_000))
-    assert MYSQL_VALUES.rows_travel(Bound(types, [(Decimal(1),) * 20] * 1_000))
+    assert not MYSQL_VALUES.rows_travel(Bound(types, [(Decimal(1),) * 20] * 10_000), [None] * 20)
+    assert MYSQL_VALUES.rows_travel(Bound(types, [(Decimal(1),) * 20] * 1_000), [None] * 20)
 
 
 def test_keys_that_are_sent_as_a_text_are_counted() -> None:
@@ -248,3 +248,27 @@ def test_keys_that_are_sent_as_a_text_are_counted() -> None:
     run = plan.start()
     assert all("[1, 5]" in request.params.values() for request in run.ready("f1"))
     assert (run.rows_sent, run.bytes_sent) == (4, 12)
+
+
+def test_texts_are_sent_with_their_collation() -> None:
+    catalog = parse("""
+    CREATE CATALOG sent DIALECT mysql;
+    CREATE SOURCE s{n} FOR n IN 0-1 URL 'mysql://h{n}/d';
+    CREATE SHARDING m USING MOD 2 AS n ON s{n};
+    ATTACH TABLE a (id BIGINT PRIMARY KEY, p INT, x INT, name VARCHAR(9) COLLATE utf8mb4_general_ci,
+        t VARCHAR(9)) SHARD BY m (id);
+    ATTACH TABLE b (id BIGINT PRIMARY KEY, p INT) SHARD BY m (id);
+    """)
+
+    def plan(a: str, shown: str) -> Plan:
+        sql = f"SELECT a.{shown}, count(*) FROM {a} a JOIN b ON a.p = b.p WHERE a.x = 3 GROUP BY a.{shown}"
+        return Planner(catalog).prepare(sql).plan(options=BROADCAST)
+
+    after = known([(1, "Ann"), (2, None)], plan("a", "name"), ("INT", "VARCHAR(9)"))
+    (fragment,) = after.fragments
+    assert "c2 VARCHAR(3) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci PATH '$[1]'" in fragment.sql
+    assert not any(first.name.startswith("rows") for first in plan("a", "t").first)
+    computed = plan("(SELECT p, x, max(name) AS most FROM a GROUP BY p, x)", "most")
+    if computed.first:  # its type is not known before
+        after = known([(1, "Ann")], computed, ("INT", "VARCHAR(9)"))
+        assert not any("JSON_TABLE" in f.sql for f in after.fragments)
