@@ -218,12 +218,31 @@ class Statements(Expressions):
                 ranks += [("row_number()", INT), (f"lead({o})", order.family), ("ntile(2)", INT)]
             calls = self.random.choice((calls, ranks, ranks))
         call, family = self.random.choice(calls)
+        if "ORDER" in over and self.chance(0.3):
+            over, call, family = self.framed(over, order)
         items.append((f"{call} OVER ({over})", family))
         shown = ", ".join(f"{sql} AS {name}" for (sql, _), name in zip(items, names, strict=False))
         text = f"SELECT {shown} FROM {source}{where}"
         if self.words.qualify and self.chance(0.3):
             text += f" QUALIFY {call} OVER ({over}) {pick('> 1', '= 1', '<= 2')}" if family == INT else ""
         return text, tuple((name, f) for (_, f), name in zip(items, names, strict=False))
+
+    def framed(self, over: str, order: Col) -> tuple[str, str, str]:
+        """A window with a frame, and a call over it. Of ROWS only what is ordered by is read: ties are alike in
+        it."""
+        pick = self.pick
+        starts = ("UNBOUNDED PRECEDING", "2 PRECEDING", "1 PRECEDING", "CURRENT ROW")
+        frame = f"{pick(*starts)} AND {pick('CURRENT ROW', '1 FOLLOWING', 'UNBOUNDED FOLLOWING')}"
+        unit = "ROWS"
+        if self.chance(0.3):
+            frame, unit = f"{pick('UNBOUNDED PRECEDING', 'CURRENT ROW')} AND UNBOUNDED FOLLOWING", "RANGE"
+        elif self.chance(0.4) and order.family == INT and self.words.name != "sqlite":
+            unit = "RANGE"
+        calls = [("count(*)", INT), (f"min({order.sql})", order.family), (f"max({order.sql})", order.family)]
+        if order.family == INT:
+            calls.append((f"sum({order.sql})", INT if self.words.name in ("duckdb", "sqlite") else NUM))
+        call, family = self.random.choice(calls)
+        return f"{over} {unit} BETWEEN {frame}", call, family
 
     def recursive(self) -> tuple[str, str, Columns]:
         name, table = self.fresh("w"), self.random.choice(list(self.tables))
