@@ -30,6 +30,7 @@ class Dialect:
     qualify: bool = False
     lateral: bool = False
     grouping_sets: bool = False
+    distinct_on: bool = False
     filters: bool = True
     nulls_order: bool = True
     all_sets: bool = True
@@ -65,6 +66,7 @@ DUCKDB = Dialect(
     qualify=True,
     lateral=True,
     grouping_sets=True,
+    distinct_on=True,
     medians=True,
 )
 POSTGRES = Dialect(
@@ -83,6 +85,7 @@ POSTGRES = Dialect(
     bits="bit_and({})",
     lateral=True,
     grouping_sets=True,
+    distinct_on=True,
 )
 MYSQL = Dialect(
     "mysql",

@@ -144,9 +144,18 @@ class Statements(Expressions):
         distinct = "DISTINCT " if self.chance(0.18) else ""
         text = f"SELECT {distinct}{', '.join(items)} FROM {source}{where}"
         keys, is_total = self.keys(tuple(columns))
+        if is_total and keys and not distinct and self.words.distinct_on and self.chance(0.08):
+            return self.first_of_each(items, source, where, keys), tuple(columns)
         if depth < 3 and is_total and self.chance(0.15):
             text += f" ORDER BY {keys}{self.limit()}"
         return text, tuple(columns)
+
+    def first_of_each(self, items: Sequence[str], source: str, where: str, keys: str) -> str:
+        """DISTINCT ON some of the items by which all is ordered, which says of each which row is the first."""
+        positions = [int(key.split()[0]) for key in keys.split(", ")]
+        on = [items[at - 1].rpartition(" AS ")[0] for at in positions[: self.pick(1, 1, 2)]]
+        text = f"SELECT DISTINCT ON ({', '.join(on)}) {', '.join(items)} FROM {source}{where} ORDER BY {keys}"
+        return text + (self.limit() if self.chance(0.3) else "")
 
     def grouped(self, source: str, scope: Scope, where: str, depth: int) -> tuple[str, Columns]:
         groups: dict[str, str] = {}
