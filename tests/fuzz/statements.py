@@ -166,10 +166,12 @@ class Statements(Expressions):
                 groups[f"({column.sql} % 3)" if is_made else column.sql] = column.family
         items = [(sql, family) for sql, family in groups.items() if self.chance(0.85)]
         items += [self.aggregate(scope) for _ in range(self.pick(1, 1, 2, 3))]
+        by = f" GROUP BY {self.grouping(list(groups))}" if groups else ""
+        has_sets = any(word in by for word in ("ROLLUP", "CUBE", "SETS"))
+        if has_sets and self.chance(0.4):
+            items.append((f"GROUPING({self.random.choice(list(groups))})", INT))
         named = [(sql, self.fresh("c"), family) for sql, family in items]
-        text = f"SELECT {', '.join(f'{sql} AS {name}' for sql, name, _ in named)} FROM {source}{where}"
-        if groups:
-            text += f" GROUP BY {self.grouping(list(groups))}"
+        text = f"SELECT {', '.join(f'{sql} AS {name}' for sql, name, _ in named)} FROM {source}{where}{by}"
         if self.chance(0.25):
             text += f" HAVING {self.having(scope, depth)}"
         return text, tuple((name, family) for _, name, family in named)
