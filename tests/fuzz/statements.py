@@ -147,8 +147,16 @@ class Statements(Expressions):
         if is_total and keys and not distinct and self.words.distinct_on and self.chance(0.08):
             return self.first_of_each(items, source, where, keys), tuple(columns)
         if depth < 3 and is_total and self.chance(0.15):
-            text += f" ORDER BY {keys}{self.limit()}"
+            first = self.order_first(scope) if not distinct and self.chance(0.25) else ""
+            text += f" ORDER BY {first}{keys}{self.limit()}"
         return text, tuple(columns)
+
+    def order_first(self, scope: Scope) -> str:
+        """Something that is not shown, before the keys that are: the value of a subquery or of the row."""
+        if self.chance(0.5):
+            return f"{self.scalar(INT, scope, 0)}, "
+        column = self.column(scope, INT, TEXT, DATE)
+        return f"{self.value(scope, column.family, 1)}{self.pick('', ' DESC')}, " if column else ""
 
     def first_of_each(self, items: Sequence[str], source: str, where: str, keys: str) -> str:
         """DISTINCT ON some of the items by which all is ordered, which says of each which row is the first."""
