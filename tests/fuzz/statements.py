@@ -14,6 +14,7 @@ from tests.fuzz.dialects import BOOL, DATE, DIALECTS, INT, NUM, OUT, REAL, TEXT
 from tests.fuzz.expressions import Col, Expressions, Scope
 from tests.fuzz.schema import FAMILY, World
 
+NATURAL = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 Columns = tuple[tuple[str, str], ...]
 """Names and families."""
 
@@ -159,7 +160,7 @@ class Statements(Expressions):
         return f"{self.value(scope, column.family, 1)}{self.pick('', ' DESC')}, " if column else ""
 
     def first_of_each(self, items: Sequence[str], source: str, where: str, keys: str) -> str:
-        """DISTINCT ON some of the items by which all is ordered, which says of each which row is the first."""
+        """DISTINCT ON some of the items by which all is ordered, so that the first row is known of each."""
         positions = [int(key.split()[0]) for key in keys.split(", ")]
         on = [items[at - 1].rpartition(" AS ")[0] for at in positions[: self.pick(1, 1, 2)]]
         text = f"SELECT DISTINCT ON ({', '.join(on)}) {', '.join(items)} FROM {source}{where} ORDER BY {keys}"
@@ -247,8 +248,7 @@ class Statements(Expressions):
         return text, tuple((name, f) for (_, f), name in zip(items, names, strict=False))
 
     def framed(self, over: str, order: Col) -> tuple[str, str, str]:
-        """A window with a frame, and a call over it. Of ROWS only what is ordered by is read: ties are alike in
-        it."""
+        """A window with a frame, and a call over it that reads what is ordered by: in that ties are alike."""
         pick = self.pick
         starts = ("UNBOUNDED PRECEDING", "2 PRECEDING", "1 PRECEDING", "CURRENT ROW")
         frame = f"{pick(*starts)} AND {pick('CURRENT ROW', '1 FOLLOWING', 'UNBOUNDED FOLLOWING')}"
@@ -301,6 +301,13 @@ class Statements(Expressions):
                 text, is_using = f"{text} {kind} {other} USING ({name})", True
                 merged = Col(name, next(c.family for c in scope if c.name == name), name)
                 scope = [merged, *(c for c in (*scope, *more) if c.name != name)]
+                continue
+            if self.words.using and len(single) == len(shared) > 0 and kind in NATURAL and self.chance(0.06):
+                text, is_using = f"{text} NATURAL {kind} {other}", True
+                merged_all = [
+                    Col(name, next(c.family for c in scope if c.name == name), name) for name in single
+                ]
+                scope = [*merged_all, *(c for c in (*scope, *more) if c.name not in single)]
                 continue
             text += f" {kind} {other} ON {self.on(scope, more, depth)}"
             if kind not in ("SEMI JOIN", "ANTI JOIN"):
