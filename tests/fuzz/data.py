@@ -1,10 +1,12 @@
 """Random rows: few distinct values, so that joins meet and groups repeat; NULLs, skew, tables without rows.
 
-Doubles are quarters, so that a sum of them is exact in whatever order it is made.
+Doubles are quarters, so that a sum of them is exact in whatever order it is made; where the products have
+them some are NaN, infinite, or zero below zero.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -35,8 +37,11 @@ ALSO_STEP = 126
 
 
 class Data:
-    def __init__(self, random: Random, shardings: Sequence[Sharding], words: Dialect) -> None:
+    def __init__(
+        self, random: Random, shardings: Sequence[Sharding], words: Dialect, products: Sequence[str] = ()
+    ) -> None:
         self.random = random
+        self.has_nan = set(products) <= {"duckdb", "parquet", "postgres"}
         self.members = {s.name: s.values for s in shardings if s.rule == "DIRECTORY"}
 
     def fill(self, tables: Sequence[Table]) -> list[Table]:
@@ -96,6 +101,8 @@ class Data:
             else random.choice((0.0, 0.0, 0.1, 0.1, 0.1, 0.3, 0.3, 1.0 if name not in "ka" else 0.1))
         )
         pool = list(_pool(FAMILY[name], type_))
+        if FAMILY[name] == REAL and self.has_nan and random.random() < 0.6:
+            pool += random.sample((math.nan, math.inf, -math.inf, -0.0), 2)
         if random.random() < 0.5:
             pool = random.sample(pool, min(len(pool), random.choice((1, 2, 4))))
         often = random.choice(pool) if random.random() < 0.25 else None

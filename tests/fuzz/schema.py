@@ -9,6 +9,7 @@ A `World` is plain data, so that a failure's is printed as Python and pasted int
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from random import Random
 from typing import Any
@@ -136,6 +137,7 @@ def printed(world: World, indent: str = "    ") -> tuple[str, str]:
     ]
     text = "".join(f"{indent}{line}\n" for line in lines)
     text = text.replace("datetime.datetime(", "datetime(").replace("datetime.date(", "date(")
+    text = re.sub(r"(?<=[(, -])(nan|inf)(?=[,)])", r"math.\1", text)
     return text, f"World({world.shards}, shardings, tables{''.join(others)})"
 
 
@@ -170,7 +172,7 @@ class Schemas:
             tables.append(self.table(f"t{number}", shardings, tables))
         if all(not table.place.startswith("SHARD BY") for table in tables):
             tables.append(self.by_key("x0", shardings[0]))
-        filled = Data(random, shardings, words).fill(tables)
+        filled = Data(random, shardings, words, self.products).fill(tables)
         return World(self.shards, tuple(shardings), tuple(filled), words.name, self.products)
 
     def _products(self) -> tuple[str, ...]:
