@@ -195,7 +195,8 @@ class Schemas:
             lambda name: Sharding(name, "LIST", pick((((1, 2), (3,)), ((0, 1, None), (2, 4), (5,))))),
             lambda name: Sharding(name, f"RING({pick(('crc32', 'murmur3'))}) POINTS 16"),
         ]
-        others = [*numbers, lambda name: Sharding(name, "GRID", pick(((2, 3), (3, 2), (1, 4))))]
+        grid = lambda name: Sharding(name, "GRID", pick(((2, 3), (3, 2), (1, 4))))  # noqa: E731
+        others = [*numbers, grid, grid]
         texts = [
             lambda name: Sharding(name, "HASH(crc32) SLOTS 8", text=True),
             lambda name: Sharding(name, "LIST", (("a", "b"), ("ab",), ("x y", "")), text=True),
@@ -205,7 +206,7 @@ class Schemas:
             texts.append(lambda name: Sharding(name, "DIRECTORY", pick((("a", "b", "ab"), ("a", "x y")))))
         if words.has(DATE) and words.name == "duckdb":
             others.append(lambda name: Sharding(name, "MONTHS"))
-        made = [pick((numbers[0], numbers[0], *numbers))("h0")]
+        made = [pick((numbers[0], numbers[0], *numbers, grid))("h0")]
         for _ in range(pick((0, 1, 1, 2))):
             made.append(pick((*others, *texts))(f"h{len(made)}"))
         return made
