@@ -222,3 +222,20 @@ def test_sqlite_keeps_partitions_together_beside_right_and_full_joins(shards: in
         "SELECT d.k FROM t1 a JOIN t1 b ON a.k = b.k RIGHT JOIN t2 c ON b.k = c.a JOIN t1 d ON d.k > 1",
         "SELECT d.k FROM t1 a LEFT JOIN t1 b ON a.k = b.k FULL JOIN t2 c ON b.k = c.a LEFT JOIN t1 d ON 1",
     )
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_grouping_of_a_key_in_parentheses(shards: int) -> None:
+    """ProgrammingError: GROUPING child must be a grouping column: the key was computed below the groups."""
+    shardings = (Sharding("h0", "MOD 3"),)
+    rows = ((1, 0, 1), (None, 1, 2), (4, 2, 3), (2, 0, 4), (None, 1, 5), (5, None, None))
+    tables = (Table("t0", "a INTEGER, b INTEGER, k BIGINT", "SHARD BY h0 (k)", rows=rows),)
+    inner = "SELECT {} AS g, sum(q.b) AS s FROM t0 q WHERE q.k = x.b GROUP BY"
+    agree(
+        World(shards, shardings, tables),
+        f"SELECT x.k, y.g FROM t0 x, LATERAL ({inner.format('GROUPING((q.a % 3))')} CUBE ((q.a % 3), q.b)) y",
+        f"SELECT x.k, y.g FROM t0 x, LATERAL ({inner.format('GROUPING(((q.a)))')} ROLLUP ((q.a), q.b)) y",
+        f"SELECT x.k, y.g FROM t0 x, LATERAL ({inner.format('GROUPING((q.b), (q.a))')} CUBE (q.a, q.b)) y",
+        "SELECT GROUPING((q.a + x.a)) AS g, count(DISTINCT q.b) AS n FROM t0 q JOIN t0 x ON q.k = x.b "
+        "GROUP BY CUBE ((q.a + x.a), x.b)",
+    )

@@ -27,7 +27,7 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.sql.block import ALL_ROWS, CALL, Block, Kind, Order, Ref, Scope
 from shardwise.plan.sql.expressions import has_lambda, has_subquery, is_constant, is_ordinal_like, is_volatile
-from shardwise.plan.tree import column, column_id, columns_in, free_columns
+from shardwise.plan.tree import bare, column, column_id, columns_in, free_columns
 
 if TYPE_CHECKING:
     from shardwise.plan.sql.render import Renderer
@@ -315,7 +315,7 @@ def _with_key_columns(
 
 def _key_for(arg: exp.Expr, node: Aggregate, keys: Sequence[Item]) -> exp.Expr:
     for before, after in zip(node.keys, keys, strict=True):
-        if before.expr == arg:
+        if bare(before.expr) == bare(arg):
             return after.expr.copy()
     return arg
 
