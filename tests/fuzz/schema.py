@@ -204,7 +204,7 @@ class Schemas:
         if words.name == "duckdb":
             texts.append(lambda name: Sharding(name, "RANGE", ("a", "b", "x"), text=True))
             texts.append(lambda name: Sharding(name, "DIRECTORY", pick((("a", "b", "ab"), ("a", "x y")))))
-        if words.has(DATE) and words.name == "duckdb":
+        if words.has(DATE):
             others.append(lambda name: Sharding(name, "MONTHS"))
         made = [pick((numbers[0], numbers[0], *numbers, grid))("h0")]
         for _ in range(pick((0, 1, 1, 2))):
