@@ -239,3 +239,27 @@ def test_grouping_of_a_key_in_parentheses(shards: int) -> None:
         "SELECT GROUPING((q.a + x.a)) AS g, count(DISTINCT q.b) AS n FROM t0 q JOIN t0 x ON q.k = x.b "
         "GROUP BY CUBE ((q.a + x.a), x.b)",
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+def test_distinct_on_a_subquery_by_which_rows_are_sorted(dialect: str) -> None:
+    """ProgrammingError: SELECT DISTINCT ON expressions must match …: it was bound twice, as two."""
+    shardings = (Sharding("h0", "MOD 2"),)
+    rows = ((1, 1), (2, 2), (3, 1), (4, None), (None, 3))
+    tables = (
+        Table("t1", "k INTEGER, c BIGINT", "SHARD BY h0 (k)", rows=rows),
+        Table("t5", "k INTEGER, id BIGINT", "SHARD BY h0 (k)", rows=rows),
+    )
+    one = "(SELECT min(r.k) FROM t1 r WHERE r.c = q.id)"
+    listed = "q.id IN (SELECT r.k FROM t1 r WHERE r.c = q.k)"
+    agree(
+        World(2, shardings, tables, dialect=dialect, products=(dialect,)),
+        f"SELECT DISTINCT ON ({one}) {one} AS x, q.k FROM t5 q ORDER BY 1, 2",
+        f"SELECT DISTINCT ON ({one}) q.k FROM t5 q ORDER BY {one}, 1",
+        f"SELECT DISTINCT ON ({one}, q.k) q.k, q.id FROM t5 q ORDER BY {one} DESC, 1, 2",
+        f"SELECT DISTINCT ON ({one} + 1) q.*, {one} + 1 AS x FROM t5 q ORDER BY {one} + 1, q.k, q.id",
+        f"SELECT DISTINCT ON ({listed}) q.k FROM t5 q ORDER BY {listed}, 1",
+        f"SELECT DISTINCT ON ({one}) {one} AS x, count(*) AS n FROM t5 q GROUP BY q.id ORDER BY 1, 2",
+        "SELECT DISTINCT ON ((SELECT max(k) FROM t1)) (SELECT max(k) FROM t1) AS x, k FROM t5 ORDER BY 1, 2",
+    )

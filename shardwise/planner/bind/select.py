@@ -7,7 +7,7 @@ last Project drops.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -25,6 +25,7 @@ from shardwise.plan.nodes import (
     Window,
 )
 from shardwise.plan.tree import (
+    bare,
     column,
     conjuncts,
     same,
@@ -78,7 +79,7 @@ def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> BoundQuery:
         block.node = Filter(input=block.node, conjuncts=where)
     order = _order_items(block)
     exprs = [i.expr for i in block.items] + [key.expr for key, _ in order]
-    distinct_on = _distinct_on(block)
+    distinct_on = _distinct_on(block, [key.expr for key, _ in order])
     exprs += distinct_on or []
     qualify = ast.args.get("qualify")
     if qualify is not None:
@@ -210,17 +211,41 @@ def _item_named(block: Block, name: str) -> int | None:
     return aliases[-1] if aliases else next(iter(named), None)
 
 
-def _distinct_on(block: Block) -> list[exp.Expr] | None:
+def _distinct_on(block: Block, order: Sequence[exp.Expr]) -> list[exp.Expr] | None:
+    """What stands in ORDER BY too is the very same, be it a subquery: PostgreSQL takes nothing else."""
     distinct = block.ast.args.get("distinct")
     if distinct is None or distinct.args.get("on") is None:
         return None
     on = distinct.args["on"]
     binder = Expressions(block.binder, block.scope)
+    known = _sorted_by(block, order)
     bound = []
     for raw in on.expressions if isinstance(on, exp.Tuple) else [on]:
         position = place(raw, len(block.items), "DISTINCT ON")
-        bound.append(block.items[position - 1].expr if position else binder.bind(raw))
+        again = next((found for before, found in known if same(bare(before), bare(raw))), None)
+        if position:
+            bound.append(block.items[position - 1].expr)
+        else:
+            bound.append(again.copy() if again is not None else binder.bind(raw))
     return bound
+
+
+def _sorted_by(block: Block, order: Sequence[exp.Expr]) -> list[tuple[exp.Expr, exp.Expr]]:
+    """The keys of ORDER BY that hold a subquery, as they are written and as they are bound."""
+    written = block.ast.args["order"].expressions if order else []
+    if len(written) != len(order) or any(map(is_order_by_all, written)):
+        return []
+    items = [raw for raw in block.ast.expressions if _star(raw) is None]
+    has_star = len(items) < len(block.ast.expressions)
+    pairs = []
+    for ordered, bound in zip(written, order, strict=True):
+        raw = ordered.this
+        position = None if has_star else place(raw, len(block.items), "ORDER BY")
+        if position is not None:
+            raw = items[position - 1].unalias()
+        if raw.find(exp.Query) is not None:
+            pairs.append((raw, bound))
+    return pairs
 
 
 # Windows and QUALIFY
