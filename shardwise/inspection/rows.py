@@ -53,8 +53,8 @@ def misplaced(
     own = own_slots(catalog, table, sharding, partition)
     types = {column.name.lower(): column.type for column in columns}
     for key in table.placement.keys:
-        asked = _Asked(reader, catalog.dialect, types, {c.name.lower(): c.name for c in columns})
-        wrong, seen, example = _wrong_rows(asked, sharding, key, own, rows=rows)
+        source = _TableSource(reader, catalog.dialect, types, {c.name.lower(): c.name for c in columns})
+        wrong, seen, example = _wrong_rows(source, sharding, key, own, rows=rows)
         if wrong:
             parts = ", ".join(part.sql(dialect=catalog.dialect) for part in key.parts)
             yield Finding(
@@ -90,7 +90,7 @@ def slots_text(slots: SlotSet) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs) or "none"
 
 
-class _Asked(NamedTuple):
+class _TableSource(NamedTuple):
     """A source, the catalog's dialect, and the types and names of a table's columns by name in lower case."""
 
     reader: SourceReader
@@ -125,32 +125,34 @@ class _Asked(NamedTuple):
         return self.reader.rows(sql, None, self.wanted(*columns))
 
 
-def _wrong_rows(asked: _Asked, sharding: Sharding, key: ShardKey, own: SlotSet, *, rows: str) -> _Wrong:
+def _wrong_rows(
+    source: _TableSource, sharding: Sharding, key: ShardKey, own: SlotSet, *, rows: str
+) -> _Wrong:
     """The source computes the slot where it is right; else its distinct keys are read and placed here."""
-    families = {name: type_family(type_, asked.dialect) for name, type_ in asked.types.items()}
-    kinds = [family_of(part, families, asked.dialect) for part in key.parts]
+    families = {name: type_family(type_, source.dialect) for name, type_ in source.types.items()}
+    kinds = [family_of(part, families, source.dialect) for part in key.parts]
     is_plain = all(
         isinstance(part, exp.Column) and kind is Family.INT
         for part, kind in zip(key.parts, kinds, strict=True)
     )
-    text = sharding.function.sql(asked.reader.dialect) if is_plain and not key.by_slot else None
+    text = sharding.function.sql(source.reader.dialect) if is_plain and not key.by_slot else None
     if text is not None:
-        return _wrong_by_source(asked, text, key, own, rows)
+        return _wrong_by_source(source, text, key, own, rows)
     columns = sorted({c.name for part in key.parts for c in part.find_all(exp.Column)})
     wrong = seen = 0
     example = ""
-    for *values, count in asked.grouped(columns, rows):
+    for *values, count in source.grouped(columns, rows):
         seen += count
         row = {name.lower(): value for name, value in zip(columns, values, strict=True)}
-        if not own & _slots_of(sharding, key, kinds, row, asked.dialect):
+        if not own & _slots_of(sharding, key, kinds, row, source.dialect):
             wrong += count
             example = ", ".join(str(row[name.lower()]) for name in columns)
     return _Wrong(wrong, seen, example)
 
 
-def _wrong_by_source(asked: _Asked, text: str, key: ShardKey, own: SlotSet, rows: str) -> _Wrong:
-    reader = asked.reader
-    parts = [asked.quoted(part.name) for part in key.parts]
+def _wrong_by_source(source: _TableSource, text: str, key: ShardKey, own: SlotSet, rows: str) -> _Wrong:
+    reader = source.reader
+    parts = [source.quoted(part.name) for part in key.parts]
     numbers = ", ".join(map(str, members(own))) or "-1"
     shown = ", ".join(f"CAST({part} AS {spoken(reader.dialect).text_type})" for part in parts)
     ((wrong, seen, example),) = reader.rows(

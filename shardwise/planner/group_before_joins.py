@@ -65,7 +65,7 @@ from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import has_quotient
 from shardwise.planner.split_aggregates import may_split
 from shardwise.planner.told_apart import is_told_apart
-from shardwise.planner.weighted_aggregates import Grouped, Side, weighted
+from shardwise.planner.weighted_aggregates import GroupableSide, Grouped, weighted
 
 _FEWER = 0.5
 """The share of a side's rows that its groups may be: to group has its price too."""
@@ -90,7 +90,7 @@ class _Place:
     """A largest tree below the joins that is on the shards, and the columns that it gives."""
 
     node: Node
-    side: Side
+    side: GroupableSide
     where: Split
 
 
@@ -331,7 +331,7 @@ def _places(node: Node, analysis: Analysis, *, is_nullable: bool) -> Iterator[_P
     where = analysis.of(node)
     is_alone = not below and not free_columns(node) and not names_read(node)
     if is_alone and isinstance(where, Split) and is_deterministic(node):
-        yield _Place(node, Side(node.output_ids, is_nullable), where)
+        yield _Place(node, GroupableSide(node.output_ids, is_nullable), where)
 
 
 def _name_of(node: Node) -> str:

@@ -14,14 +14,14 @@ Lists = Mapping[str, Sequence[Any]]
 """Keys by the parameter that they are bound to."""
 
 
-class Asked(NamedTuple):
-    """A list that is asked of a column."""
+class KeyTest(NamedTuple):
+    """That a column is one of a list."""
 
     name: str
     column: ColumnId
 
 
-def asked(conjunct: exp.Expr, lists: Lists) -> Asked | None:
+def key_test(conjunct: exp.Expr, lists: Lists) -> KeyTest | None:
     """What `early_values` wrote: `x IN (SELECT unnest($keys))`, `x = ANY ($keys)`, `x IN ($keys)`.
 
     It compares values with others of the same declared type, and cannot fail.
@@ -34,4 +34,4 @@ def asked(conjunct: exp.Expr, lists: Lists) -> Asked | None:
     if id is None or len(names) != 1 or not names <= lists.keys() or columns_in(conjunct) != {id}:
         return None
     (name,) = names
-    return Asked(name, id)
+    return KeyTest(name, id)

@@ -60,7 +60,7 @@ from shardwise.plan.tree import (
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.equivalence import Equivalence, equalities, equivalence
 from shardwise.planner.functions import can_fail, is_constant, is_volatile, rejects_null
-from shardwise.planner.key_lists import asked
+from shardwise.planner.key_lists import key_test
 from shardwise.planner.pass_context import PlanContext
 
 Conjuncts = tuple[exp.Expr, ...]
@@ -231,7 +231,7 @@ class _Push:
         return len({(type_ or "").upper().replace(" ", "") for type_ in types}) == 1
 
     def _is_simple(self, conjunct: exp.Expr) -> bool:
-        if asked(conjunct, self.ctx.parameters.key_lists) is not None:
+        if key_test(conjunct, self.ctx.parameters.key_lists) is not None:
             return True
         return not conjunct.find(exp.Subquery) and _is_simple(conjunct)
 
@@ -359,7 +359,7 @@ def is_movable(conjunct: exp.Expr, ctx: PlanContext) -> bool:
 
 
 def _can_fail(expr: exp.Expr, ctx: PlanContext) -> bool:
-    if asked(expr, ctx.parameters.key_lists) is not None:
+    if key_test(expr, ctx.parameters.key_lists) is not None:
         return False
     return can_fail(expr, ctx.type_of) and not ctx.dialect.never_fails(expr)
 

@@ -23,7 +23,7 @@ from shardwise.catalog.shardings import SlotSet, canonical, full, mask
 from shardwise.errors import Error
 from shardwise.plan.nodes import ColumnId, Filter, Node, Scan
 from shardwise.plan.tree import bare, rewrite, walk
-from shardwise.planner.key_lists import Lists, asked
+from shardwise.planner.key_lists import Lists, key_test
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import on_slots
 from shardwise.planner.shard_keys import KeyPart, ShardKeys
@@ -108,7 +108,7 @@ def _kept(keys: Sequence[Any], uses: Sequence[_Use], shard: str) -> Sequence[Any
 
 
 def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, lists: Lists) -> _Use | None:
-    found = asked(conjunct, lists)
+    found = key_test(conjunct, lists)
     part = _part(found.column, scan, catalog) if found is not None else None
     placement = scan.table.placement
     if found is None or part is None or not isinstance(placement, Sharded):

@@ -58,7 +58,7 @@ Conjuncts = tuple[exp.Expr, ...]
 
 SPARED_MIN: Final = 0.5
 """An index is not asked that is expected to spare fewer shards."""
-ROWS_MAX: Final = 100
+KEYS_TOGETHER_MAX: Final = 100
 """With more keys of several columns than this each column is compared by itself."""
 
 
@@ -314,7 +314,7 @@ def _condition(
     def value(row: int, n: int) -> exp.Expr:
         return _constant(f"{name}_{row}_{n}", rows[row][n], types[n], ctx)
 
-    if len(targets) == 1 or len(rows) > ROWS_MAX:
+    if len(targets) == 1 or len(rows) > KEYS_TOGETHER_MAX:
         return all_of(tuple(_among(t, n, rows, value) for n, t in enumerate(targets)))
     whole = [
         all_of(tuple(_is(t, rows[r][n], lambda r=r, n=n: value(r, n)) for n, t in enumerate(targets)))

@@ -46,7 +46,7 @@ _SUM_DIGITS_MAX = 31
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class GroupableSide:
     """A side that may be grouped: its columns, and whether a join above fills them with NULL."""
 
     columns: frozenset[ColumnId]
@@ -70,7 +70,7 @@ class Grouped:
 
 
 def weighted(
-    calls: Sequence[Item], sides: Sequence[Side], rels: Sequence[str], ctx: PlanContext
+    calls: Sequence[Item], sides: Sequence[GroupableSide], rels: Sequence[str], ctx: PlanContext
 ) -> tuple[list[Grouped], tuple[Item, ...]] | None:
     """What each side gives, and the calls over that; None if a call has no such parts."""
     owners = [_owner(item.expr, sides) for item in calls]
@@ -98,7 +98,7 @@ def weighted(
     return given, items
 
 
-def _owner(call: exp.Expr, sides: Sequence[Side]) -> int | None:
+def _owner(call: exp.Expr, sides: Sequence[GroupableSide]) -> int | None:
     """The side that the call is of; None if of none of them, `_TWO` if it reads a side and another."""
     read = columns_in(call)
     owners = [i for i, side in enumerate(sides) if side.columns & read]
@@ -107,7 +107,7 @@ def _owner(call: exp.Expr, sides: Sequence[Side]) -> int | None:
     return owners[0] if read <= sides[owners[0]].columns else _TWO
 
 
-def _weight(side: Side, rel: str) -> exp.Expr:
+def _weight(side: GroupableSide, rel: str) -> exp.Expr:
     """How many rows the side's group has; the one row that an outer join filled with NULL is one."""
     count = column(ColumnId(rel, COUNT))
     if not side.is_nullable:
@@ -119,7 +119,7 @@ def _weight(side: Side, rel: str) -> exp.Expr:
 
 
 def _of_side(
-    calls: Sequence[exp.Expr], side: Side, rel: str, weights: Sequence[exp.Expr], ctx: PlanContext
+    calls: Sequence[exp.Expr], side: GroupableSide, rel: str, weights: Sequence[exp.Expr], ctx: PlanContext
 ) -> tuple[Grouped, list[exp.Expr]] | None:
     if not all(_may_go_below(call, side, ctx) for call in calls):
         return None
@@ -167,7 +167,7 @@ def _below(
     ], whole
 
 
-def _may_go_below(call: exp.Expr, side: Side, ctx: PlanContext) -> bool:
+def _may_go_below(call: exp.Expr, side: GroupableSide, ctx: PlanContext) -> bool:
     """Whether it may be computed of rows that the join drops, and of a row filled with NULL it is nothing.
 
     count(coalesce(l.v, 0)) over a LEFT JOIN l counts the row without an l.

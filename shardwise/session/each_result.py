@@ -82,7 +82,7 @@ class EachResult:
         self._guard = guard
         self._threads = question.options.requests_max
         self._tally = _Tally()
-        self._asked = [_Asked(question, member, shared, guard, self._tally) for member in members]
+        self._answers = [_MemberAnswer(question, member, shared, guard, self._tally) for member in members]
         self._lanes: Lanes[Any] | None = None
         self._items: Iterator[Any] | None = None
         self._ahead: list[Row] = []
@@ -90,7 +90,7 @@ class EachResult:
         self._describer = question.cluster.describer(question.options.time_zone)
         self.plan: Plan | None = shared.whole if shared is not None else None
         if members:
-            own = self._asked[0].open().columns
+            own = self._answers[0].open().columns
         else:
             own = question.cluster.columns_of(
                 question.sql, question.params, question.options, question.locals
@@ -104,9 +104,9 @@ class EachResult:
 
     def begin(self) -> None:
         """Has the first member begin; the others follow when rows are asked for."""
-        if self._asked:
-            with self._asked[0].naming():
-                self._asked[0].open().begin()
+        if self._answers:
+            with self._answers[0].naming():
+                self._answers[0].open().begin()
 
     def fetchmany(self, count: int) -> list[Row]:
         """The next rows, fewer than `count` only at the end."""
@@ -115,7 +115,7 @@ class EachResult:
         try:
             self._guard.check()
             if self._items is None:
-                self._items = self._started(_Asked.rows)
+                self._items = self._started(_MemberAnswer.rows)
             while len(self._ahead) < count and (more := next(self._items, None)) is not None:
                 self._ahead += more
         except BaseException:
@@ -132,11 +132,11 @@ class EachResult:
             raise InterfaceError("rows were already handed out", hint="Execute the statement again")
         self._is_arrow = True
         types = [self._describer.arrow_type(type_) for _, type_ in self.columns]
-        if self._asked:
-            with self._asked[0].naming():
-                types[1:] = self._asked[0].reader(batch_rows).schema.types
+        if self._answers:
+            with self._answers[0].naming():
+                types[1:] = self._answers[0].reader(batch_rows).schema.types
         schema = pa.schema([pa.field(n, t) for (n, _), t in zip(self.columns, types, strict=True)])
-        items = self._started(partial(_Asked.batches, batch_rows=batch_rows, schema=schema))
+        items = self._started(partial(_MemberAnswer.batches, batch_rows=batch_rows, schema=schema))
         return pa.RecordBatchReader.from_batches(schema, self._to_the_end(items))
 
     def cancel(self) -> None:
@@ -148,12 +148,12 @@ class EachResult:
         if self._is_closed:
             return
         self._is_closed = True
-        if self._tally.answered < len(self._asked):
+        if self._tally.answered < len(self._answers):
             self._guard.stop(InterfaceError("the result is closed"))
         if self._lanes is not None:
             self._lanes.close()
-        for asked in self._asked[:1]:
-            asked.close()
+        for first in self._answers[:1]:
+            first.close()
         self._guard.done()
 
     def __del__(self) -> None:
@@ -164,7 +164,7 @@ class EachResult:
         if self._is_closed:
             self._guard.check()
             raise InterfaceError("the result is closed")
-        self._lanes = Lanes([partial(answer, asked) for asked in self._asked], threads=self._threads)
+        self._lanes = Lanes([partial(answer, each) for each in self._answers], threads=self._threads)
         return iter(self._lanes)
 
     def _to_the_end(self, items: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -174,7 +174,7 @@ class EachResult:
             self.close()
 
 
-class _Asked:
+class _MemberAnswer:
     """One member's answer. Used by one thread at a time."""
 
     def __init__(

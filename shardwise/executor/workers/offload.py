@@ -20,7 +20,8 @@ from shardwise.executor.cells import Decoder
 from shardwise.executor.conform import KnownTables, Reads
 from shardwise.executor.presence import identity_of
 
-ROWS_MAX = 65_536
+REPLY_ROWS_MAX = 65_536
+"""No task is begun after so many rows, and one that has more by itself is refused."""
 
 
 class Task(NamedTuple):
@@ -81,7 +82,7 @@ class Doing:
         reply = Reply()
         rows: list[tuple[Any, ...]] = []
         for index, task in enumerate(self._job.tasks):
-            if self._is_stopped or len(rows) >= ROWS_MAX:
+            if self._is_stopped or len(rows) >= REPLY_ROWS_MAX:
                 break
             started = time.perf_counter()
             found = self._rows(task)
@@ -110,8 +111,8 @@ class Doing:
                 KnownTables(self._backend.suits).check(connection, task, self._job.types.get)
                 names = tuple(name for name, _ in connection.execute(task.sql, task.params))
                 self._names = self._names or names
-                rows = connection.fetchmany(ROWS_MAX + 1)
-                return rows if len(rows) <= ROWS_MAX and names == self._names else None
+                rows = connection.fetchmany(REPLY_ROWS_MAX + 1)
+                return rows if len(rows) <= REPLY_ROWS_MAX and names == self._names else None
             finally:
                 if self._connection is not None:
                     self._connection.close()

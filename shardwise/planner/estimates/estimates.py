@@ -47,7 +47,7 @@ from shardwise.planner.estimates.groups import of_call
 from shardwise.planner.estimates.selectivity import Selectivity
 from shardwise.planner.parameters import Parameters
 
-Lists = Callable[[str], float | None]
+ListSizes = Callable[[str], float | None]
 """How many rows a subquery is expected to give that runs first, by its name; None: there is none of it."""
 
 
@@ -58,7 +58,7 @@ class Estimates:
     catalog: Catalog
     types: dict[ColumnId, Output]
     parameters: Parameters
-    lists: Lists
+    lists: ListSizes
 
     def rows(self, node: Node) -> float:
         """Rows over all shards; of a copied table, those of one copy."""

@@ -58,7 +58,7 @@ class PostgresConnection:
         self._rows: Rows = []
         """Those of them that were read, and not asked for yet."""
         self._started: _Started | None = None
-        self._executed: _Asked | None = None
+        self._executed: _Statement | None = None
         """What `arrow` may go on with."""
         self._is_over = True
         self._started_s = 0.0
@@ -189,7 +189,7 @@ class PostgresConnection:
         if assumed is not None and assumed != self._version:
             raise Outdated
 
-    def _started_at_once(self, asked: _Asked) -> _Started | None:
+    def _started_at_once(self, asked: _Statement) -> _Started | None:
         """Begins, and starts the statement in the same go if the session knows it, and it was quick.
 
         Where nothing is written on the server the transaction ends in the same go, too. Else it stays: where
@@ -227,7 +227,7 @@ class PostgresConnection:
         self._taken.rollback()
         self._taken.forget()
 
-    def _begin_with(self, session: Session, asked: _Asked) -> None:
+    def _begin_with(self, session: Session, asked: _Statement) -> None:
         sql, params, wanted = asked
         session.finish_ending()
         text, oids, values = bound(session, sql, params)
@@ -365,13 +365,13 @@ def _is_outdated(error: psycopg.Error) -> bool:
     return isinstance(error, psycopg.errors.FeatureNotSupported) and "cached plan" in str(error)
 
 
-_Asked = tuple[str, Mapping[str, Any], Columns | None]
+_Statement = tuple[str, Mapping[str, Any], Columns | None]
 
 
 class _Started(NamedTuple):
     """A statement that was started before it was to be executed."""
 
-    asked: _Asked
+    asked: _Statement
     columns: Columns
 
 

@@ -126,7 +126,7 @@ def _lists(field: Field, name: str, wanted: str, zone: str) -> Reading:
             hint=CHECK,
         )
     of = _reading(Field(field.name, info.oid if info is not None else TEXT, -1), name, element, zone)
-    kind = texts.Lists(of.kind, of.cell, depth)
+    kind = texts.Arrays(of.kind, of.cell, depth)
     return Reading(name, kind, pa.string(), _array(kind, str), str)
 
 

@@ -210,7 +210,7 @@ class Bits(Kind):
         return bytes([filling]) + int("1" * filling + cell, 2).to_bytes((len(cell) + 7) // 8, "big")
 
 
-class Lists(Kind):
+class Arrays(Kind):
     """LIST of `element`; `cell` makes of an element's text what that takes. Cells are the text of arrays."""
 
     def __init__(self, element: Kind, cell: Callable[[str], Any], depth: int) -> None:
