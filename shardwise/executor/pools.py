@@ -1,4 +1,4 @@
-"""What statements share: open sources, least recently used closed first, and how many requests may be out.
+"""Open sources, which statements share: the least recently used are closed first.
 
 Nothing here is made per shard ahead of its turn: a source is opened by the first request that needs it.
 """
@@ -9,7 +9,6 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,12 +21,13 @@ from shardwise.executor.backends.base import (
     Family,
     Location,
     OpenSource,
-    OwnZone,
     SourceConnection,
     SourceOptions,
 )
 from shardwise.executor.conform import KnownTables
 from shardwise.executor.guard import Guard
+from shardwise.executor.limits import WORKERS
+from shardwise.executor.own_zones import OwnZones
 from shardwise.executor.presence import Identity, identity_of
 from shardwise.executor.sqlite.strict import StrictTables
 
@@ -38,8 +38,6 @@ _LOOK_S = 0.05
 """So often who waits looks whether its statement was stopped."""
 ALONE_WAIT_S = 30.0
 """So long a source that is to be written to is waited for at most."""
-WORKERS = "worker processes"
-"""What requests to worker processes are counted under."""
 
 
 @dataclass(eq=False)
@@ -58,72 +56,6 @@ class _Entry:
 
     def __post_init__(self) -> None:
         self.tables = KnownTables(self.backend.suits)
-
-
-class Workers:
-    """The process's fetching threads, made as they are needed, at most `size`."""
-
-    def __init__(self, size: int) -> None:
-        self._threads = ThreadPoolExecutor(size, thread_name_prefix="shardwise-fetch")
-        self._lock = threading.Lock()
-        self._waiting = 0
-        self._is_closed = False
-
-    def submit(self, work: Callable[[], None]) -> None:
-        """Has a thread do it; raises InterfaceError once closed."""
-        if not self.resubmit(work):
-            raise InterfaceError("the cluster is closed")
-
-    def resubmit(self, work: Callable[[], None]) -> bool:
-        """The same, but tells whether it will be done."""
-        with self._lock:
-            if self._is_closed:
-                return False
-            self._waiting += 1
-            self._threads.submit(self._start, work)
-            return True
-
-    def _start(self, work: Callable[[], None]) -> None:
-        with self._lock:
-            self._waiting -= 1
-        work()
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether work waits for a thread."""
-        return self._waiting > 0
-
-    def close(self) -> None:
-        """Waits for the threads to end."""
-        with self._lock:
-            self._is_closed = True
-        self._threads.shutdown()
-
-
-class OwnZones:
-    """The time zone that all servers of a catalog have as their own. Threads may share it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._first: tuple[str, str] | None = None
-
-    @property
-    def zone(self) -> str | None:
-        """None until a source of a server was opened."""
-        return self._first[1] if self._first is not None else None
-
-    def check(self, name: str, source: OpenSource) -> None:
-        """Raises if the source's server has another one than those before."""
-        if not isinstance(source, OwnZone):
-            return
-        zone = source.own_time_zone()
-        with self._lock:
-            first, first_zone = self._first = self._first or (name, zone)
-        if zone != first_zone:
-            raise OperationalError(
-                f'the time zone of source "{name}" is {zone}, and that of source "{first}" {first_zone}',
-                hint=f"Say which one is meant: CREATE CATALOG … WITH (time_zone = '{first_zone}')",
-            )
 
 
 class SourcePool:
@@ -402,108 +334,3 @@ class Lease:
         done, self._done = self._done, None
         if done is not None:
             done()
-
-
-@dataclass(slots=True)
-class _Count:
-    held: int = 0
-    running: int = 0
-
-
-@dataclass(slots=True)
-class _Asked:
-    """A source that requests are out to: how many, and what else they are counted under."""
-
-    place: str
-    family: Family | None
-    held: int = 0
-
-
-class Limits:
-    """How many requests are out: per server, or source that is a file; per open family (not more than may be
-    open); in all the process.
-
-    A request *runs* while a thread reads from it, and is *parked* while its stream's queue is full. Where
-    all that are held are parked, a starving stream (one that the merge waits for, with no request of its
-    own) gets one more: the others may wait for its rows. `place_of` gives a source's server, or itself.
-    """
-
-    def __init__(self, *, total: int, place_of: Callable[[str], str] = str) -> None:
-        self._total = total
-        self._place_of = place_of
-        self._lock = threading.Lock()
-        self._all = _Count()
-        self._asked: dict[str, _Asked] = {}
-        self._places: dict[str, _Count] = {}
-        self._families: dict[Family, _Count] = {}
-        self._waiting: list[Callable[[], None]] = []
-
-    def take(
-        self,
-        source: str,
-        retry: Callable[[], None],
-        *,
-        per_source: int,
-        is_starving: bool,
-        family: Family | None = None,
-    ) -> bool:
-        """Whether a request may go to `source` now, of whose server `per_source` may be out at once, and of
-        all its open `family` not more than may be open.
-
-        If not, `retry` is called once when it may.
-        """
-        place = self._place_of(source)
-        with self._lock:
-            count = self._places.setdefault(place, _Count())
-            pairs = [(count, per_source), (self._all, self._total)]
-            if family is not None:
-                pairs.append((self._families.setdefault(family, _Count()), family.open_max))
-            if all(c.held < limit or (is_starving and c.running == 0) for c, limit in pairs):
-                self._asked.setdefault(source, _Asked(place, family)).held += 1
-                for c, _ in pairs:
-                    c.held += 1
-                    c.running += 1
-                return True
-            if not count.held:
-                del self._places[place]
-            self._waiting.append(retry)
-            return False
-
-    def park(self, source: str) -> None:
-        """The request's thread does something else; the request stays."""
-        with self._lock:
-            for c in self._counts(source):
-                c.running -= 1
-        self._changed()
-
-    def resume(self, source: str) -> None:
-        with self._lock:
-            for c in self._counts(source):
-                c.running += 1
-
-    def give_back(self, source: str, *, is_parked: bool = False) -> None:
-        """The request is over."""
-        with self._lock:
-            for c in self._counts(source):
-                c.held -= 1
-                c.running -= not is_parked
-            asked = self._asked[source]
-            asked.held -= 1
-            if not asked.held:
-                del self._asked[source]
-            if not self._places[asked.place].held:
-                del self._places[asked.place]
-        self._changed()
-
-    def _counts(self, source: str) -> Iterator[_Count]:
-        asked = self._asked[source]
-        yield self._places[asked.place]
-        yield self._all
-        if asked.family is not None:
-            yield self._families[asked.family]
-
-    def _changed(self) -> None:
-        with self._lock:
-            waiting, self._waiting = self._waiting, []
-        for retry in waiting:
-            retry()

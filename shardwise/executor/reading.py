@@ -15,7 +15,8 @@ from shardwise.executor.backends.base import Columns, Location, SourceConnection
 from shardwise.executor.cells import MisfitError
 from shardwise.executor.conform import Conform
 from shardwise.executor.guard import Guard
-from shardwise.executor.pools import Lease, Limits, SourcePool
+from shardwise.executor.limits import Limits
+from shardwise.executor.pools import Lease, SourcePool
 from shardwise.executor.served.form import TextForm
 from shardwise.executor.sqlite import rows
 from shardwise.executor.workers.bulk import Batches, Growing, growing

@@ -19,11 +19,13 @@ from shardwise.errors import DataError, Error, InternalError, ShardUnavailable
 from shardwise.executor import duck
 from shardwise.executor.describing import AnyDescriber
 from shardwise.executor.guard import Guard, PartGuard
+from shardwise.executor.limits import Limits
 from shardwise.executor.merge import MergeEngine, Merging
-from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.pools import SourcePool
 from shardwise.executor.reading import Empty, Reader
 from shardwise.executor.result import Result
 from shardwise.executor.stream import FeedBatches, Fetcher, SortedBatches, Stream
+from shardwise.executor.threads import Workers
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
 from shardwise.plan.run import Bound, First, Fragment, Merge, Request, Run

@@ -24,12 +24,13 @@ import pyarrow as pa
 from shardwise.errors import Cancelled, Error, InterfaceError, InternalError
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.guard import Guard
-from shardwise.executor.pools import Limits, Workers
+from shardwise.executor.limits import Limits
 from shardwise.executor.reading import Reader, Reading
 from shardwise.executor.served.form import TextForm
 from shardwise.executor.served.sort_columns import SortedTexts
 from shardwise.executor.sorted_merge import ArrowForm, Form, merged
 from shardwise.executor.sqlite.sorted_rows import RowForm
+from shardwise.executor.threads import Workers
 from shardwise.executor.workers.chunk import Chunk, ChunkReading, chunks
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.plan.run import Batch, OrderKey, Request

@@ -16,7 +16,8 @@ from shardwise.catalog.model import Catalog, Table, TableStatistics
 from shardwise.errors import Error, NotSupportedError, Reason, ShardUnavailable, UnknownName
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.guard import Guard
-from shardwise.executor.pools import Limits, SourcePool
+from shardwise.executor.limits import Limits
+from shardwise.executor.pools import SourcePool
 from shardwise.inspection.analyzing import Part, Source, collect
 from shardwise.options import Options
 from shardwise.planner.dialects import refuse_other_sources

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from shardwise.catalog.model import Catalog
 from shardwise.executor.backends.base import SourceOptions
-from shardwise.executor.pools import Limits, OwnZones, SourcePool, Workers
+from shardwise.executor.limits import Limits
+from shardwise.executor.own_zones import OwnZones
+from shardwise.executor.pools import SourcePool
+from shardwise.executor.threads import Workers
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import OWN_ZONE, Options
 from shardwise.session.engines import engine_of

@@ -7,7 +7,8 @@ from itertools import islice
 
 from shardwise.catalog.model import Catalog
 from shardwise.errors import ShardUnavailable
-from shardwise.executor.pools import OwnZones, SourcePool
+from shardwise.executor.own_zones import OwnZones
+from shardwise.executor.pools import SourcePool
 from shardwise.options import OWN_ZONE, Options
 
 _TRIED_MAX = 3

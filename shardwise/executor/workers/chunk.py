@@ -17,7 +17,7 @@ import pyarrow as pa
 from shardwise.executor.backends.base import Columns
 from shardwise.executor.backends.sqlite.connection import bound
 from shardwise.executor.conform import Reads
-from shardwise.executor.pools import WORKERS
+from shardwise.executor.limits import WORKERS
 from shardwise.executor.reading import Reader, Reading
 from shardwise.executor.workers.offload import Answered, Job, Reply, Task
 from shardwise.executor.workers.processes import WorkerLost, WorkerProcess, WorkerProcesses

@@ -13,10 +13,12 @@ from shardwise.catalog.model import Catalog
 from shardwise.executor import duck
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.describe import Describer
+from shardwise.executor.limits import Limits
 from shardwise.executor.merge import DuckDBMerge
-from shardwise.executor.pools import Limits, SourcePool, Workers
+from shardwise.executor.pools import SourcePool
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
+from shardwise.executor.threads import Workers
 from shardwise.executor.workers.processes import WorkerProcesses
 from shardwise.options import Options
 from shardwise.plan.nodes import OneRow

@@ -15,7 +15,9 @@ from shardwise.errors import BudgetExceeded, Cancelled, DeadlineExceeded, Interf
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.conform import Conform, widens
 from shardwise.executor.guard import Guard
-from shardwise.executor.pools import WORKERS, Limits, SourcePool, Workers
+from shardwise.executor.limits import WORKERS, Limits
+from shardwise.executor.pools import SourcePool
+from shardwise.executor.threads import Workers
 from shardwise.options import Options
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from shardwise.executor import duck, reading, stream
-from shardwise.executor.pools import Limits
+from shardwise.executor.limits import Limits
 from shardwise.options import Options
 from tests.integration.executor.conftest import MakeLab
 from tests.integration.executor.lab import Lab, merged
