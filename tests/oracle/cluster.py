@@ -348,6 +348,7 @@ class _Builder:
         self.cluster, self.shardings, self.tables, self.views = cluster, shardings, tables, views
         self.placed = {table.name: table.place for table in tables}
         self.slots: dict[str, dict[int, int]] = {}
+        self.catalog: Any = None
         self.connection = duckdb.connect()
         self.connection.execute("SET TimeZone = 'UTC'")
 
@@ -451,7 +452,9 @@ class _Builder:
         return slots
 
     def package_slot(self, sharding: Sharding) -> Callable[[Sequence[Any], int], int]:
-        function = load_catalog(self.cluster.catalog_path).sharding(sharding.name).function
+        if self.catalog is None:
+            self.catalog = load_catalog(self.cluster.catalog_path)
+        function = self.catalog.sharding(sharding.name).function
         return lambda key, size: function.slot(tuple(key))
 
 
