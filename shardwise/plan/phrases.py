@@ -281,7 +281,10 @@ def expression_text(
             return exp.Var(this=f"{write(part.this.this)} IS NOT NULL")
         return part
 
-    text = _DOUBLE.sub(r"(\1)", write(expr))
+    if type(expr) is exp.EQ and type(expr.this) is type(expr.expression) is exp.Column:
+        text = " = ".join(column_text(ColumnId(e.table, e.name)) for e in (expr.this, expr.expression))
+    else:
+        text = _DOUBLE.sub(r"(\1)", write(expr))
     if len(text) <= _TEXT_MAX:
         return text
     columns = dict.fromkeys(

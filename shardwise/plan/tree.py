@@ -88,13 +88,10 @@ def free_columns(node: Node) -> frozenset[ColumnId]:
     cached: frozenset[ColumnId] | None = node.__dict__.get("_free")
     if cached is not None:
         return cached
-    made: set[ColumnId] = set()
-    used: set[ColumnId] = set(columns_read(node))
-    for below in node.inputs:
-        made |= below.output_ids
-        used |= free_columns(below)
-    # A lateral join's right side, and a table function's arguments, read the left side's columns.
-    free = frozenset(used - made - node.output_ids)
+    free = columns_read(node).union(*map(free_columns, node.inputs))
+    if free:
+        # A lateral join's right side, and a table function's arguments, read the left side's columns.
+        free = free.difference(*(below.output_ids for below in node.inputs), node.output_ids)
     node.__dict__["_free"] = free
     return free
 

@@ -73,6 +73,7 @@ def push_filters(plan: Node, ctx: PlanContext) -> Node:
 class _Push:
     def __init__(self, ctx: PlanContext) -> None:
         self.ctx = ctx
+        self._movable: dict[int, tuple[exp.Expr, bool]] = {}
 
     def down(self, node: Node, coming: Conjuncts) -> Node:
         """`node` filtered by `coming`, each conjunct as low as it may go."""
@@ -110,7 +111,7 @@ class _Push:
             for id, e in by.items()
             if is_volatile(e) or is_constant(e) or e.find(exp.Subquery, exp.Explode)
         }
-        passing, staying = parted(coming, lambda c: not columns_in(c) & fixed and is_movable(c, self.ctx))
+        passing, staying = parted(coming, lambda c: not columns_in(c) & fixed and self._may_pass(c))
         return self._over(node, tuple(replace_columns(c, by) for c in passing), staying)
 
     def _sort(self, node: Sort, coming: Conjuncts) -> Node:
@@ -125,7 +126,7 @@ class _Push:
         free = _grouping(node)
         passing, staying = parted(
             coming,
-            lambda c: _mine(c, node) <= free.keys() and bool(_mine(c, node)) and is_movable(c, self.ctx),
+            lambda c: _mine(c, node) <= free.keys() and bool(_mine(c, node)) and self._may_pass(c),
         )
         return self._over(node, tuple(replace_columns(c, free) for c in passing), staying)
 
@@ -133,7 +134,7 @@ class _Push:
         declared = {o.id for o in node.outputs if o.type is not None}
         passing, staying = parted(
             coming,
-            lambda c: _mine(c, node) <= declared and is_movable(c, self.ctx) and not c.find(exp.Subquery),
+            lambda c: _mine(c, node) <= declared and self._may_pass(c) and not c.find(exp.Subquery),
         )
         arms = []
         for arm in node.arms:
@@ -236,7 +237,11 @@ class _Push:
         return not conjunct.find(exp.Subquery) and _is_simple(conjunct)
 
     def _may_pass(self, conjunct: exp.Expr) -> bool:
-        return is_movable(conjunct, self.ctx)
+        """Asked once of a conjunct, however many joins it passes."""
+        known = self._movable.get(id(conjunct))
+        if known is None:
+            known = self._movable[id(conjunct)] = conjunct, is_movable(conjunct, self.ctx)
+        return known[1]
 
     def _told(
         self,

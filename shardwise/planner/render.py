@@ -196,12 +196,12 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
     """What a fragment's scans take for granted: the types of the columns they read, where declared."""
     scans = []
     for scan in (node for node in walk(inner) if isinstance(node, Scan)):
-        declared = {
-            c.name: ExpectedColumn(c.name, _expected(c, catalog), c.stored)
-            for c in scan.table.columns or ()
-            if not c.virtual
-        }
-        read = tuple(declared[o.id.name] for o in scan.columns if o.id.name in declared)
+        declared = {c.name: c for c in scan.table.columns or () if not c.virtual}
+        read = tuple(
+            ExpectedColumn(c.name, _expected(c, catalog), c.stored)
+            for o in scan.columns
+            if (c := declared.get(o.id.name)) is not None
+        )
         absence = _absence(scan, catalog)
         if read or absence is not None:
             scans.append((scan, read, frozenset(catalog.fills(scan.table)), absence))
@@ -253,7 +253,10 @@ def merge_of(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:
     """What finishes the work of a tree, whose fragments may have been made of another one."""
     query = _query(root, None if isinstance(root, Raw) else names, ctx.catalog)
     nodes = list(walk(root))
-    streams = {n.fragment: _types(n.input, ctx.catalog) for n in nodes if isinstance(n, Gather)}
+
+    def streams() -> dict[str, dict[str, str]]:
+        return {n.fragment: _types(n.input, ctx.catalog) for n in nodes if isinstance(n, Gather)}
+
     query = query_dialect(ctx.catalog.dialect).merged(query, streams)
     passes = passing(root, ctx)
     is_in_order = any(isinstance(n, Gather) and n.order for n in nodes)

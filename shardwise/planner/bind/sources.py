@@ -321,8 +321,8 @@ def _local(binder: Binder, name: str, relation: tuple[Output, ...] | View, ast: 
 def _scan(binder: Binder, table: Table, ast: exp.Table) -> FromItem:
     position = position_of(ast)
     scan = _scan_of(binder, table, ast.alias or table.name, position)
-    hidden = tuple(o for o in scan.columns if o.id.name in HIDDEN and table.column(o.id.name) is None)
-    shown = tuple(o for o in scan.columns if o not in hidden)
+    own = len(table.columns or ())
+    shown, hidden = scan.columns[:own], scan.columns[own:]
     node = scoped(binder, scan, position, lambda t: _scan_of(binder, t, t.name, position))
     item = _renamed(node, tuple(o.id for o in shown), ast, table.name)
     extra = tuple(Named(o.id.name, column(o.id)) for o in hidden)
@@ -340,11 +340,8 @@ def _scan_of(binder: Binder, table: Table, name: str, position: Position | None)
             position=position,
         )
     scan = scan_of(table, name, binder.names, binder.catalog, binder.dialect)
-    hidden = tuple(
-        Output(ColumnId(scan.rel, name), "VARCHAR")
-        for name in HIDDEN
-        if name not in {c.name.lower() for c in table.columns}
-    )
+    own = {c.name.lower() for c in table.columns}
+    hidden = tuple(Output(ColumnId(scan.rel, name), "VARCHAR") for name in HIDDEN if name not in own)
     return scan.but(columns=scan.columns + hidden)
 
 

@@ -69,7 +69,10 @@ def _as_it_is(query: exp.Query) -> exp.Query:
     return query
 
 
-def _merged(query: exp.Query, _: Mapping[str, Mapping[str, str]]) -> exp.Query:
+Declared = Callable[[], Mapping[str, Mapping[str, str]]]
+
+
+def _merged(query: exp.Query, _: Declared) -> exp.Query:
     return query
 
 
@@ -116,8 +119,8 @@ class Dialect:
     of whole numbers is of their own width, and may raise.
     `wide` is an exact number of a declared kind as one that may be added up, and multiplied by a number of
     rows, without overflow (see `wide_numbers`); None where a column may hold what is no such number.
-    `merged` is the merge's query as its engine is to have it, given the declared types of those of streams'
-    columns that are a table's, by stream and name.
+    `merged` is the merge's query as its engine is to have it; it may ask for the declared types of those of
+    streams' columns that are a table's, by stream and name.
     """
 
     name: str
@@ -147,5 +150,5 @@ class Dialect:
     never_fails: Callable[[exp.Expr], bool] = _never
     sums_overflow: bool = False
     wide: Callable[[exp.Expr, Kind], exp.Expr | None] = _not_wide
-    merged: Callable[[exp.Query, Mapping[str, Mapping[str, str]]], exp.Query] = _merged
+    merged: Callable[[exp.Query, Declared], exp.Query] = _merged
     early: EarlyValues = DUCKDB_VALUES

@@ -11,7 +11,7 @@ put into another JSON (`json_object('j', j)`): it would be a text in quotes ther
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -52,8 +52,9 @@ _HARMLESS: Final = (
 _EQUALITIES: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
 
 
-def as_texts(query: exp.Query, streams: Streams) -> exp.Query:
+def as_texts(query: exp.Query, declared: Callable[[], Streams]) -> exp.Query:
     """The merge's query, edited in place. Raises Unplannable."""
+    streams = declared()
     types = [type_ for columns in streams.values() for type_ in columns.values()]
     scopes = _Scopes(streams)
     if any(map(_JSON.match, types)):

@@ -138,7 +138,9 @@ class Choosing:
         return tuple(o for o in part.outputs if o.id in self.needed) or part.outputs[:1]
 
     def _keys_here(self, i: int) -> dict[int, float]:
-        found = {}
+        found: dict[int, float] = {}
+        if not self.ctx.firsts.bound:
+            return found
         for other in range(len(self.parts)):
             for number in self.columns[i].keys() & self.columns[other].keys():
                 mine, theirs = self.columns[i][number], self.columns[other][number]
