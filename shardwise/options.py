@@ -104,6 +104,7 @@ class Options:
 FORCED: Final = (
     "broadcast",
     "group_before_joins",
+    "group_on_shards",
     "join_back",
     "keys",
     "merge_sorted",

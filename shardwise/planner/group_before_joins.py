@@ -28,6 +28,7 @@ set operation. Restrictions, each with the query that needs it:
 - sum(o.v * c.w) is of two sides: neither is grouped. Nor is anything below grouping sets.
 
 Done where the groups are estimated at half the rows at most. EXPLAIN shows them as a partial aggregate.
+`group_on_shards` does it before strategies are chosen, where the groups are whole on their shards.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ from shardwise.plan.tree import (
     same,
     walk,
 )
+from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.distribution import Analysis, Merged, Split
@@ -69,17 +71,21 @@ from shardwise.planner.weighted_aggregates import GroupableSide, Grouped, weight
 
 _FEWER = 0.5
 """The share of a side's rows that its groups may be: to group has its price too."""
-_NAME = "group_before_joins"
 
 
 def group_before_joins(plan: Node, ctx: PlanContext) -> Node:
+    return grouped(plan, ctx, "group_before_joins")
+
+
+def grouped(plan: Node, ctx: PlanContext, name: str, *, only_whole: bool = False) -> Node:
+    """For the pass of that name. `only_whole`: only sides of which each group is on one shard, whole."""
     if not {Aggregate, Join} <= plan.kinds:
         return plan
     analysis = ctx.analysis()
 
     def change(node: Node) -> Node:
         if isinstance(node, Aggregate) and node.sets is None and isinstance(analysis.of(node.input), Merged):
-            return _Grouping(node, ctx, analysis).done()
+            return _Grouping(node, ctx, analysis, name, only_whole=only_whole).done()
         return node
 
     return rewrite(plan, change)
@@ -97,7 +103,11 @@ class _Place:
 class _Grouping:
     """One Aggregate over joins."""
 
-    def __init__(self, node: Aggregate, ctx: PlanContext, analysis: Analysis) -> None:
+    def __init__(
+        self, node: Aggregate, ctx: PlanContext, analysis: Analysis, name: str, *, only_whole: bool
+    ) -> None:
+        self.is_forced = name in ctx.forced
+        self.only_whole = only_whole
         self.before = node
         self.ctx = ctx
         self.analysis = analysis
@@ -115,31 +125,50 @@ class _Grouping:
             found = self._over([*chosen, place])
             if found is not None:
                 chosen, after = [*chosen, place], found
+        if self.only_whole and not (self._is_all_of(chosen) and _has_calls_alone(after)):
+            return self.before
         for place in chosen:
             self.ctx.names.fresh(_name_of(place.node))
         return after
 
+    def _is_all_of(self, places: list[_Place]) -> bool:
+        """Whether no aggregate reads another side: with the groups' counts it would be of two."""
+        grouped = frozenset[ColumnId]().union(*(place.side.columns for place in places))
+        return all(columns_in(call.expr) <= grouped for call in self.node.calls)
+
     def _places(self) -> list[_Place]:
         """Those that may be grouped, and are worth it, the one that saves most first."""
         savings = []
-        for place in _places(self.node.input, self.analysis, is_nullable=False):
+        for place in self._places_below(self.node.input, is_nullable=False):
             saved = self._saved(place)
             if saved is not None:
                 savings.append((saved, place))
         return [place for _, place in sorted(savings, key=lambda pair: -pair[0])]
+
+    def _places_below(self, node: Node, *, is_nullable: bool) -> Iterator[_Place]:
+        below = _below(node, self.analysis)
+        for inner, fills in below:
+            yield from self._places_below(inner, is_nullable=is_nullable or fills)
+        where = self.analysis.of(node)
+        is_alone = not below and not free_columns(node) and not names_read(node)
+        if is_alone and isinstance(where, Split) and is_deterministic(node, self.ctx.type_of):
+            yield _Place(node, GroupableSide(node.output_ids, is_nullable), where)
 
     def _saved(self, place: _Place) -> float | None:
         """How many rows fewer move; None if too few."""
         columns = self._grouped_by(place)
         if not columns:
             return None
-        if _NAME in self.ctx.forced:
-            return 0.0
         rows = self.ctx.estimates.rows(place.node)
         groups = self.ctx.estimates.distinct(place.node, columns)
-        if groups > rows * _FEWER:
+        if groups > rows * _FEWER and not self.is_forced:
             return None
-        if isinstance(self.analysis.of(_by(place.node, columns, (), "g")), Merged):
+        is_whole = not isinstance(self.analysis.of(_by(place.node, columns, (), "g")), Merged)
+        if self.only_whole and not is_whole:
+            return None
+        if self.is_forced:
+            return 0.0
+        if not is_whole:
             groups = min(rows, groups * len(place.where.shards))
         elif not self._is_counted(place):
             return None
@@ -204,7 +233,9 @@ class _Grouping:
         aggregate = _by(place.node, (), group.calls, group.rel, (*items, *own, *group.keys))
         ctx.learn(aggregate)
         where = self.analysis.of(aggregate)
-        if isinstance(where, Merged) and not may_split(aggregate, place.where.shards, ctx, self.analysis):
+        if isinstance(where, Merged) and (
+            self.only_whole or not may_split(aggregate, place.where.shards, ctx, self.analysis)
+        ):
             return None
         by.update((id, column(ColumnId(group.rel, name))) for name, id in zip(names, columns, strict=True))
         return aggregate, keys
@@ -324,14 +355,9 @@ def _above(node: Node, analysis: Analysis) -> Iterator[Node]:
         yield from _above(inner, analysis)
 
 
-def _places(node: Node, analysis: Analysis, *, is_nullable: bool) -> Iterator[_Place]:
-    below = _below(node, analysis)
-    for inner, fills in below:
-        yield from _places(inner, analysis, is_nullable=is_nullable or fills)
-    where = analysis.of(node)
-    is_alone = not below and not free_columns(node) and not names_read(node)
-    if is_alone and isinstance(where, Split) and is_deterministic(node):
-        yield _Place(node, GroupableSide(node.output_ids, is_nullable), where)
+def _has_calls_alone(node: Node) -> bool:
+    """Whether an Aggregate's calls are aggregates, and nothing is computed of them: so they may be split."""
+    return isinstance(node, Aggregate) and all(is_aggregate(item.expr) for item in node.calls)
 
 
 def _name_of(node: Node) -> str:

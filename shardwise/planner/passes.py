@@ -15,6 +15,7 @@ from shardwise.plan.verify import verify
 from shardwise.planner.choose_strategies import choose_strategies
 from shardwise.planner.drop_fences import drop_fences
 from shardwise.planner.group_before_joins import group_before_joins
+from shardwise.planner.group_on_shards import group_on_shards
 from shardwise.planner.join_aggregates import join_aggregates
 from shardwise.planner.join_back import join_back
 from shardwise.planner.join_subqueries import join_subqueries
@@ -51,6 +52,7 @@ PASSES: tuple[Pass, ...] = (
     join_subqueries,
     order_joins,
     join_back,
+    group_on_shards,
     choose_strategies,
     narrow_groups,
     route_keys,

@@ -28,6 +28,8 @@ FORCED = (
     ("keys", "range"),
     ("broadcast",),
     ("group_before_joins",),
+    ("group_on_shards",),
+    ("keys", "group_on_shards"),
     ("push_distinct",),
     ("seek_pages",),
     ("merge_sorted",),

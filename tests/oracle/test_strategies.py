@@ -20,6 +20,8 @@ FORCES = (
     ("broadcast",),
     ("keys", "push_distinct", "group_before_joins"),
     ("broadcast", "group_before_joins"),
+    ("keys", "group_on_shards"),
+    ("broadcast", "group_on_shards"),
 )
 SIZES = [(shards, grain) for shards, grain in sizes() if shards > 1]
 JOINING = ("JOIN", "EXISTS", " IN (")

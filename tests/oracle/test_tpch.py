@@ -14,7 +14,7 @@ from tests.oracle.harness import Stage, report, run, run_case
 from tests.oracle.tpch import world
 from tests.oracle.worlds import World
 
-FORCED = ("group_before_joins",)
+FORCED = ("group_before_joins", "group_on_shards")
 CASES = {case.title: case for case in read("tpch")}
 
 

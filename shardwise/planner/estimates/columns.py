@@ -29,6 +29,8 @@ class ColumnEstimate:
     is_guess: bool = True
     most: float = float("inf")
     """No more values than that, whatever was guessed."""
+    is_key: bool = False
+    """As many values as rows of its table: one tells the row, and what else is in it."""
     below: Callable[[float], float] | None = None
     """Of what is computed: the share of the values below one, where there are no bounds."""
 
@@ -89,6 +91,7 @@ def measured(
         common={value_of_text(text, family): share for text, share in statistics.common},
         is_guess=statistics.distinct is None,
         most=rows if statistics.distinct is None else statistics.distinct,
+        is_key=default.is_key or (statistics.distinct or 0.0) >= rows,
     )
 
 
@@ -103,4 +106,5 @@ def guessed(rows: float, family: Family, *, is_unique: bool) -> ColumnEstimate:
         family=family,
         is_guess=not is_unique,
         most=rows,
+        is_key=is_unique,
     )

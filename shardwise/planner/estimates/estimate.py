@@ -30,10 +30,17 @@ class Estimate:
 
         Columns go together more often than not: the second one counts with its square root, and so on.
         """
-        counts = sorted(
-            (self.column(id).distinct + (self.column(id).nulls > 0) for id in columns), reverse=True
-        )
-        return min(self.rows, damped(counts))
+        return min(self.rows, damped(sorted(self.counts(columns), reverse=True)))
+
+    def counts(self, columns: Iterable[ColumnId]) -> list[float]:
+        """How many different values each column has; one that a key of its table tells does not count."""
+        found = [(id, self.column(id)) for id in columns]
+        told = {id.rel for id, column in found if column.is_key}
+        return [
+            column.distinct + (column.nulls > 0)
+            for id, column in found
+            if column.is_key or id.rel not in told
+        ]
 
 
 def damped(factors: Iterable[float]) -> float:

@@ -255,8 +255,7 @@ class Estimates:
         sets = node.sets if node.sets is not None else (tuple(range(len(node.keys))),)
         rows = 0.0
         for positions in sets:
-            factors = sorted((self._values(node.keys[p].expr, node.input) for p in positions), reverse=True)
-            rows += min(below.rows, damped(factors)) if positions else 1.0
+            rows += self._combinations([node.keys[p].expr for p in positions], node.input)
         keys = {key.name for key in node.keys}
         calls = {call.name: call.expr for call in node.calls}
         computed = self._computed(node.keys, node.input)
@@ -279,6 +278,14 @@ class Estimates:
 
         return Estimate(rows, find)
 
+    def _combinations(self, exprs: Iterable[exp.Expr], source: Node) -> float:
+        """Different combinations of their values."""
+        below, own = self.of(source), source.output_ids
+        columns = {id: None for e in exprs if (id := column_id(e)) in own}
+        counts = below.counts(columns)
+        counts += [self._values(e, source) for e in exprs if column_id(e) not in columns]
+        return min(below.rows, damped(sorted(counts, reverse=True)))
+
     def _values(self, expr: exp.Expr, source: Node) -> float:
         """Different values of an expression: at most as many as of the columns it is made of."""
         read = columns_in(expr) & source.output_ids
@@ -289,9 +296,7 @@ class Estimates:
         if node.on is None:
             rows = below.distinct(o.id for o in node.input.outputs)
         else:
-            rows = min(
-                below.rows, damped(sorted((self._values(e, node.input) for e in node.on), reverse=True))
-            )
+            rows = self._combinations(node.on, node.input)
         return Estimate(rows, lambda id: below.column(id).among(below.rows, rows))
 
     def _limit(self, node: Limit) -> Estimate:

@@ -126,3 +126,10 @@ def test_a_bound_that_is_a_common_value_counts_its_rows() -> None:
     )
     assert rows("SELECT * FROM orders WHERE total > 0", catalog=many) == pytest.approx(ROWS / 10)
     assert rows("SELECT * FROM orders WHERE total <= 0", catalog=many) == pytest.approx(ROWS * 0.9)
+
+
+def test_a_key_tells_what_else_is_in_its_rows() -> None:
+    """As many groups as orders, not as many combinations of what they have."""
+    joined = "SELECT count(*) FROM orders o JOIN orders p ON p.customer = o.customer"
+    assert rows(f"{joined} GROUP BY o.id, o.customer, o.placed", catalog=KNOWN) == pytest.approx(ROWS)
+    assert rows(f"{joined} GROUP BY o.customer, o.placed", catalog=KNOWN) > GROUPS

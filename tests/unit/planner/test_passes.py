@@ -107,6 +107,8 @@ def test_every_pass_fires_somewhere() -> None:
         trusting = Planner(INDEXED).prepare(sql).plan(options=Options(trust_indexes=True))
         fired |= {name for name, _ in trusting.steps}
     fired |= steps_after_keys()
+    whole = Planner(LETTERS).prepare("SELECT a.k, sum(a.v) FROM a JOIN d ON a.v = d.v GROUP BY a.k")
+    fired |= {name for name, _ in whole.plan(options=Options(force=("group_on_shards",))).steps}
     assert fired == set(NAMES)
 
 
