@@ -23,10 +23,20 @@ the rows at most, of tables that ANALYZE counted.
 
 from __future__ import annotations
 
-from shardwise.plan.nodes import Node
+from shardwise.plan.nodes import Node, Scan
+from shardwise.plan.tree import walk
 from shardwise.planner.group_before_joins import grouped
 from shardwise.planner.pass_context import PlanContext
 
+_NAME = "group_on_shards"
+
 
 def group_on_shards(plan: Node, ctx: PlanContext) -> Node:
-    return grouped(plan, ctx, "group_on_shards", only_whole=True)
+    if _NAME not in ctx.forced and not _is_any_counted(plan, ctx):
+        return plan
+    return grouped(plan, ctx, _NAME, only_whole=True)
+
+
+def _is_any_counted(plan: Node, ctx: PlanContext) -> bool:
+    scans = (node for node in walk(plan) if isinstance(node, Scan))
+    return any(ctx.catalog.statistics_of(scan.table) is not None for scan in scans)

@@ -201,6 +201,10 @@ class Renderer:
         own: Scope = block.columns if block is not None else {}
         if type(expr) is exp.Column and expr.table:
             return written(self._find(ColumnId(expr.table, expr.name), own, outer))
+        if type(expr) is exp.EQ and type(expr.this) is type(expr.expression) is exp.Column:
+            return exp.EQ(
+                this=self.write(expr.this, block, outer), expression=self.write(expr.expression, block, outer)
+            )
         holder = exp.Paren(this=expr.copy())
         for part in list(holder.find_all(exp.Column, exp.Subquery)):
             if type(part) is exp.Column:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from shardwise.catalog.statistics import ColumnStatistics
 from shardwise.catalog.types import Family
@@ -78,8 +79,6 @@ def measured(
     statistics: ColumnStatistics, rows: float, family: Family, default: ColumnEstimate
 ) -> ColumnEstimate:
     """What ANALYZE found of a table's column; what it did not find is by default."""
-    scalars = [scalar_of_text(bound, family) for bound in statistics.bounds]
-    known = tuple(s for s in scalars if s is not None)
     return ColumnEstimate(
         distinct=default.distinct
         if statistics.distinct is None
@@ -87,12 +86,25 @@ def measured(
         nulls=statistics.nulls,
         width=default.width if statistics.width is None else statistics.width * (1.0 - statistics.nulls),
         family=family,
-        bounds=known if len(known) == len(scalars) and list(known) == sorted(known) else (),
-        common={value_of_text(text, family): share for text, share in statistics.common},
+        bounds=_on_a_line(statistics.bounds, family),
+        common=_by_value(statistics.common, family),
         is_guess=statistics.distinct is None,
         most=rows if statistics.distinct is None else statistics.distinct,
         is_key=default.is_key or (statistics.distinct or 0.0) >= rows,
     )
+
+
+@lru_cache(maxsize=4096)
+def _on_a_line(bounds: tuple[str, ...], family: Family) -> tuple[float, ...]:
+    """None, if one of them has no place there. Texts are read once, not for each statement."""
+    scalars = [scalar_of_text(bound, family) for bound in bounds]
+    known = tuple(s for s in scalars if s is not None)
+    return known if len(known) == len(scalars) and list(known) == sorted(known) else ()
+
+
+@lru_cache(maxsize=4096)
+def _by_value(common: tuple[tuple[str, float], ...], family: Family) -> Mapping[str | float, float]:
+    return {value_of_text(text, family): share for text, share in common}
 
 
 def guessed(rows: float, family: Family, *, is_unique: bool) -> ColumnEstimate:

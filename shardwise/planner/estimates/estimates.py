@@ -83,9 +83,9 @@ class Estimates:
     # -- by kind of node --------------------------------------------------------------------------
 
     def _made(self, node: Node) -> Estimate:
-        for kind, make in _MAKERS.items():
-            if isinstance(node, kind):
-                return make(self, node)
+        make = _MAKERS.get(type(node))
+        if make is not None:
+            return make(self, node)
         if len(node.inputs) == 1:
             return self._like(node.inputs[0])
         return self._default(max((self.rows(n) for n in node.inputs), default=defaults.ROWS_WHOLE))

@@ -92,12 +92,13 @@ class Choosing:
         name = ", ".join(n.rel for n in walk(part) if isinstance(n, Scan | Local))
         if isinstance(where, Merged | At) and not _is_here(part):
             return Side(name, self.ctx.estimates.rows(part), 0.0, 1, {}, is_here=True)
-        bound = self.came[i]
+        bound, kept = self.came[i], self.kept(part)
+        width = self.ctx.estimates.width(part, [o.id for o in kept])
         if bound is not None and bound.rows is not None and self._travels(i, bound):
-            positions = {o.id: n for n, o in enumerate(self.kept(part))}
+            positions = {o.id: n for n, o in enumerate(kept)}
             mine = ((c, positions.get(id)) for c, id in self.columns[i].items())
             values = {c: _values(bound, at) for c, at in mine if at is not None}  # unread ones did not come
-            return Side(name, len(bound.rows), self._width(part), 1, values, is_here=True)
+            return Side(name, len(bound.rows), width, 1, values, is_here=True)
         estimates = self.ctx.estimates
         rows = estimates.rows(part) if bound is None else max(estimates.rows(part), ROWS_MAX)
         values = {c: estimates.distinct(part, [id]) for c, id in self.columns[i].items()}
@@ -105,19 +106,19 @@ class Choosing:
         is_told = not self.unmeasured[i] or _is_asked(part) or _is_here(part)
         shards = max(len(where.shards), 1) if isinstance(where, Split) else 1
         if self.kind in ("semi", "anti") and i == 1:  # no key of it comes twice
-            rows = min(rows, estimates.distinct(part, [o.id for o in self.kept(part)]) * shards)
+            rows = min(rows, estimates.distinct(part, [o.id for o in kept]) * shards)
         repeatable = is_told and is_repeatable(part, self.ctx) and not waits(part, self.ctx)
         cut = self.ctx.dialect.reader.cuts_quotients and gives_quotients(part, self.ctx.types)
         travels = (
             repeatable
             and not cut
             and bound is None
-            and all(map(self.ctx.early.may_travel, self.kept(part), collations(part, self.kept(part))))
+            and all(map(self.ctx.early.may_travel, kept, collations(part, kept)))
         )
         return Side(
             name,
             rows,
-            0.0 if _is_here(part) else self._width(part),
+            0.0 if _is_here(part) else width,
             shards,
             values,
             rows_max=ROWS_EXPECTED_MAX if travels else 0.0,
@@ -130,9 +131,6 @@ class Choosing:
     def _travels(self, i: int, bound: Bound) -> bool:
         of = collations(self.parts[i], self.kept(self.parts[i]))
         return self.ctx.early.rows_travel(bound, of)
-
-    def _width(self, part: Node) -> float:
-        return self.ctx.estimates.width(part, [o.id for o in self.kept(part)])
 
     def kept(self, part: Node) -> tuple[Output, ...]:
         return tuple(o for o in part.outputs if o.id in self.needed) or part.outputs[:1]

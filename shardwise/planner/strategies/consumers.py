@@ -39,5 +39,5 @@ def of_page(node: Limit, ctx: PlanContext) -> Consumer | None:
     bound = ctx.estimates.count(node.count), ctx.estimates.count(node.offset)
     if node.count is None or bound[0] is None or node.percent:
         return None
-    most, width = bound[0] + (bound[1] or 0.0), ctx.estimates.width(node)
-    return lambda rows, shards: (min(rows, most * shards), width)
+    most = bound[0] + (bound[1] or 0.0)
+    return lambda rows, shards: (min(rows, most * shards), ctx.estimates.width(node))
