@@ -48,6 +48,7 @@ from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.strategies.choosing import Choosing, Needed
 from shardwise.planner.strategies.consumers import of_groups, of_page
 from shardwise.planner.strategies.groups import Group, is_inner
+from shardwise.planner.strategies.keys import key_pairs
 from shardwise.planner.strategies.programs import Consumer, Program
 
 _SURE = 0.55
@@ -93,9 +94,8 @@ class _Pass:
     def _inner(self, node: Join, needed: Needed, consumer: Consumer | None) -> Node:
         group = Group.of(node, self.analysis, keeps_colocated=True)
         read = needed.union(*(columns_in(c) for c in group.on))
-        choosing = Choosing(
-            group.parts, "inner", group.on, group.equal, read, consumer, self.ctx, self.analysis
-        )
+        equal = group.equal.with_pairs(key_pairs(group.on, self.ctx))
+        choosing = Choosing(group.parts, "inner", group.on, equal, read, consumer, self.ctx, self.analysis)
         program = self._chosen(choosing)
         if program is None:
             return self._parts(node, group, read)
@@ -118,6 +118,7 @@ class _Pass:
         read = needed.union(*(columns_in(c) for c in node.on))
         mine, theirs = self.analysis.equal(node.left), self.analysis.equal(node.right)
         equal = mine.joined(theirs).with_pairs(equalities(node.on, self.ctx.types))
+        equal = equal.with_pairs(key_pairs(node.on, self.ctx))
         choosing = Choosing(
             (node.left, node.right), node.kind, node.on, equal, read, consumer, self.ctx, self.analysis
         )
@@ -132,7 +133,8 @@ class _Pass:
         found = dict(choosing.programs)
         gather = found["gather"]
         if any(choosing.unmeasured) and not any(choosing.came):
-            found = {n: p for n, p in found.items() if p is gather or p.cost <= gather.cost * _SURE}
+            sure = gather.cost * _SURE
+            found = {n: p for n, p in found.items() if p is gather or p.cost <= sure or n in self.ctx.forced}
         forced = [name for name in ("keys", "broadcast") if name in self.ctx.forced and name in found]
         best = found[forced[0]] if forced else min(found.values(), key=lambda p: p.cost)
         self.ctx.choices.append(choosing.told(best))

@@ -17,9 +17,9 @@ from uuid import UUID
 from sqlglot import exp
 
 from shardwise.catalog.types import ColumnType, Family, read_type
-from shardwise.plan.nodes import Output
+from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.run import Bound
-from shardwise.planner.equivalence import is_binary
+from shardwise.planner.equivalence import Types, are_declared_alike, is_binary, linkable
 from shardwise.planner.rows_as_json import (
     fit,
     has_character_set,
@@ -43,6 +43,10 @@ class EarlyValues(Protocol):
 
     are_lazy: bool
 
+    def value_may_travel(self, type_text: str | None) -> bool:
+        """Whether values of a declared type may travel, so that it is worth while to ask for them; None: a
+        type that is not known."""
+
     def travels(self, bound: Bound) -> bool:
         """Whether the first column's values are the same after they were Python objects."""
 
@@ -57,6 +61,12 @@ class EarlyValues(Protocol):
 
     def as_rows(self, bound: Bound, collations: Collations, bind: Bind) -> exp.Select:
         """Rows that came and travel, as a query of them: an item for each column, of the column's type."""
+
+    def keys_meet(self, one: ColumnId, other: ColumnId, types: Types) -> bool:
+        """Whether `=` between the columns finds what `is_among` does, of the values of one and the other."""
+
+    def keys_travel(self, bound: Bound, position: int) -> bool:
+        """Whether a column's values are the same for `is_among`, beside a column that they meet."""
 
     def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
         """A parameter that is bound to one value, as a value of its type."""
@@ -95,6 +105,9 @@ class DuckDBValues:
 
     are_lazy = False
 
+    def value_may_travel(self, type_text: str | None) -> bool:
+        return type_text is None or not _KEPT.search(type_text)
+
     def travels(self, bound: Bound) -> bool:
         return self._travels(bound, 0)
 
@@ -110,6 +123,12 @@ class DuckDBValues:
 
     def as_rows(self, bound: Bound, collations: Collations, bind: Bind) -> exp.Select:
         return _unnested(self, bound.types, bound.rows or (), bind)
+
+    def keys_meet(self, one: ColumnId, other: ColumnId, types: Types) -> bool:
+        return linkable(one, other, types) and are_declared_alike(one, other, types)
+
+    def keys_travel(self, bound: Bound, position: int) -> bool:
+        return self._travels(bound, position)
 
     def _travels(self, bound: Bound, column: int) -> bool:
         if _KEPT.search(bound.types[column]):
@@ -146,7 +165,8 @@ _EXTREME_DAYS: Final = {(9999, 12, 31), (1, 1, 1)}
 
 
 class ServerValues:
-    """Numbers, dates and times of a server's dialect. Texts have a collation: see `MySQLValues`.
+    """Numbers, dates and times of a server's dialect. Texts have a collation: as rows see `MySQLValues`; as keys
+    they go to a column of the very collation, for a constant beside a column is compared by the column's.
 
     A date that the driver has no object for, such as 0000-00-00 or infinity, does not travel.
     """
@@ -154,12 +174,30 @@ class ServerValues:
     are_lazy = True
 
     def __init__(
-        self, dialect: str, excluded: frozenset[str], kinds: Mapping[Family, tuple[type, ...]]
+        self,
+        dialect: str,
+        excluded: frozenset[str],
+        kinds: Mapping[Family, tuple[type, ...]],
+        texts: Mapping[str, str],
+        charsets: frozenset[str] | None = None,
+        characters_max: int | None = None,
     ) -> None:
-        """`kinds` are the Python types of values that travel in rows."""
+        """`kinds` are the Python types of values that travel in rows. `texts` are the types of text that give
+        keys, and the type that lists of them are of; `charsets`, if columns have such, those whose characters
+        are the same after they were Python's; `characters_max` is the length up to which DISTINCT tells texts
+        apart."""
         self._dialect = dialect
         self._excluded = excluded
         self._kinds = kinds
+        self._texts = texts
+        self._charsets = charsets
+        self._characters_max = characters_max
+
+    def value_may_travel(self, type_text: str | None) -> bool:
+        if type_text is None:
+            return True
+        found = read_type(type_text, self._dialect)
+        return found is not None and found.name not in self._excluded and found.family in _KINDS
 
     def travels(self, bound: Bound) -> bool:
         found = read_type(bound.types[0], self._dialect)
@@ -190,6 +228,45 @@ class ServerValues:
 
     def as_rows(self, bound: Bound, collations: Collations, bind: Bind) -> exp.Select:
         return _unnested(self, bound.types, bound.rows or (), bind)
+
+    def keys_meet(self, one: ColumnId, other: ColumnId, types: Types) -> bool:
+        mine, theirs = types.get(one), types.get(other)
+        if mine is None or theirs is None:
+            return False
+        kinds = [read_type(o.type, self._dialect) if o.type is not None else None for o in (mine, theirs)]
+        if None in kinds or len({kind.family for kind in kinds if kind is not None}) != 1:
+            return False
+        lists = {self._list_of(kind) for kind in kinds if kind is not None}
+        if None not in lists:
+            return len(lists) == 1 and self._are_compared_alike(mine, theirs)
+        is_kind = all(k and k.family in _KINDS_OF_KEYS and k.name not in self._excluded for k in kinds)
+        return is_kind and linkable(one, other, types) and are_declared_alike(one, other, types)
+
+    def _list_of(self, text: ColumnType) -> str | None:
+        """The type that a list of the type's texts is of; None if they give no keys."""
+        length = next((int(each) for each in text.arguments if each.isdigit()), 1)
+        if self._characters_max is not None and length > self._characters_max:
+            return None
+        return self._texts.get(text.name)
+
+    def _are_compared_alike(self, one: Output, other: Output) -> bool:
+        """Whether `=` between two columns of text is by the collation that both have."""
+        mine, theirs = ((o.declared or "").lower() for o in (one, other))
+        if self._charsets is not None:
+            return mine == theirs and mine.partition("_")[0] in self._charsets
+        return one.collation == other.collation and (mine == theirs or not mine or not theirs)
+
+    def keys_travel(self, bound: Bound, position: int) -> bool:
+        found = read_type(bound.types[position], self._dialect)
+        if found is None or found.name in self._excluded:
+            return False
+        kinds = (str,) if found.name in self._texts else _KINDS_OF_KEYS.get(found.family)
+        values = [row[position] for row in bound.rows or ()]
+        if kinds is None or not all(_is_one_of(value, kinds) for value in values):
+            return False
+        lengths = [len(value) for value in values if isinstance(value, str | bytes)]
+        is_short = self._characters_max is None or max(lengths, default=0) <= self._characters_max
+        return is_short and sum(lengths) <= TEXTS_MAX
 
     def listed(self, parameter: exp.Expr, type_text: str) -> exp.Expr:
         return exp.Cast(
@@ -269,12 +346,37 @@ class MySQLValues(ServerValues):
         return exp.In(this=column, expressions=[keys])
 
 
+class PostgresValues(ServerValues):
+    """A list of texts is of no length, which would cut them."""
+
+    def is_among(self, column: exp.Expr, keys: exp.Expr, type_text: str) -> exp.Expr:
+        found = read_type(type_text, self._dialect)
+        of_list = self._texts.get(found.name) if found is not None else None
+        return super().is_among(column, keys, of_list or type_text)
+
+
+class SQLiteValues(DuckDBValues):
+    """None: a value has a type of its own there, whatever its column's is."""
+
+    def keys_meet(self, one: ColumnId, other: ColumnId, types: Types) -> bool:
+        return False
+
+
+TEXTS_MAX: Final = 1_000_000
+"""Keys of texts have no more characters together: no server takes a statement of any length."""
+
 _KINDS: Final[dict[Family, tuple[type, ...]]] = {
     Family.INT: (int,),
     Family.DECIMAL: (Decimal, int),
     Family.FLOAT: (float,),
     Family.DATE: (date,),
     Family.TIMESTAMP: (datetime,),
+}
+_KINDS_OF_KEYS: Final[dict[Family, tuple[type, ...]]] = {
+    **_KINDS,
+    Family.BOOL: (bool,),
+    Family.UUID: (UUID, str),
+    Family.BLOB: (bytes,),
 }
 
 
@@ -320,7 +422,26 @@ def _is_one_of(value: object, kinds: tuple[type, ...]) -> bool:
 
 
 DUCKDB_VALUES: Final = DuckDBValues()
-MYSQL_VALUES: Final = MySQLValues("mysql", frozenset({"YEAR", "FLOAT"}), _MYSQL_ROWS)
-POSTGRES_VALUES: Final = ServerValues(
-    "postgres", frozenset({"REAL", "FLOAT4", "MONEY", "OID"}), _POSTGRES_ROWS
+SQLITE_VALUES: Final = SQLiteValues()
+_MYSQL_TEXTS: Final = {
+    **dict.fromkeys(("CHAR", "CHARACTER"), "CHAR"),
+    **dict.fromkeys(("VARCHAR", "CHARACTER VARYING", "CHAR VARYING"), "VARCHAR"),
+}
+_POSTGRES_TEXTS: Final = {
+    **dict.fromkeys(("CHAR", "CHARACTER", "BPCHAR"), "bpchar"),
+    **dict.fromkeys(("TEXT", "VARCHAR", "CHARACTER VARYING", "CHAR VARYING"), "text"),
+}
+_CHARSETS: Final = frozenset({"utf8mb4", "utf8mb3", "utf8", "latin1", "ascii"})
+_SORTED_CHARACTERS: Final = 255
+"""MariaDB and MySQL compare the first 1,024 bytes where they sort for DISTINCT or GROUP BY."""
+MYSQL_VALUES: Final = MySQLValues(
+    "mysql",
+    frozenset({"YEAR", "FLOAT"}),
+    _MYSQL_ROWS,
+    _MYSQL_TEXTS,
+    _CHARSETS,
+    _SORTED_CHARACTERS,
+)
+POSTGRES_VALUES: Final = PostgresValues(
+    "postgres", frozenset({"REAL", "FLOAT4", "MONEY", "OID"}), _POSTGRES_ROWS, _POSTGRES_TEXTS
 )

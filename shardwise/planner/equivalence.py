@@ -6,7 +6,7 @@ Only equalities within one type family are chained, and of texts only where equa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -121,8 +121,16 @@ def renames(rel: str, items: Iterable[tuple[str, exp.Expr]]) -> dict[ColumnId, t
     return copies
 
 
-def equalities(conjuncts: Iterable[exp.Expr], types: Types, *, null_safe: bool = False) -> list[Pair]:
-    """The pairs that a top-level `=` (or IS NOT DISTINCT FROM) of columns or row values makes equal."""
+def equalities(
+    conjuncts: Iterable[exp.Expr],
+    types: Types,
+    *,
+    null_safe: bool = False,
+    linked: Callable[[ColumnId, ColumnId, Types], bool] | None = None,
+) -> list[Pair]:
+    """The pairs that a top-level `=` (or IS NOT DISTINCT FROM) of columns or row values makes equal; `linked`
+    says of which it does, `linkable` if it is not given."""
+    linked = linked or linkable
     pairs = []
     for conjunct in conjuncts:
         test = bare(conjunct)
@@ -131,7 +139,7 @@ def equalities(conjuncts: Iterable[exp.Expr], types: Types, *, null_safe: bool =
             if len(lefts) == len(rights):
                 for one, other in zip(lefts, rights, strict=True):
                     left, right = column_id(one), column_id(other)
-                    if left is not None and right is not None and linkable(left, right, types):
+                    if left is not None and right is not None and linked(left, right, types):
                         pairs.append((left, right))
     return pairs
 

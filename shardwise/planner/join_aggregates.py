@@ -15,8 +15,8 @@ of the aggregate is computed where the subquery stood. Restrictions, each with t
 
 - A subquery whose rows are on the outer row's shard stays there.
 - All that is correlated is `column = column` of types that `=` and GROUP BY compare alike: of `m.t = p.n`, a
-  text beside a number, '1' and '01' both meet 1, and are two groups. Text is left out for its collations,
-  floating-point numbers for NaN and -0.0.
+  text beside a number, '1' and '01' both meet 1, and are two groups. So are texts of one collation (of
+  two, one of them says what is equal); floating-point numbers are left out for NaN and -0.0.
 - Groups that no row asks for are computed as well, and nothing that is computed of them may raise:
   sum(1 / m.x), WHERE CAST(m.t AS INT) = 1, or SQLite's sum of whole numbers. An engine may even compute what
   stands over the join before it joins: CAST(avg(m.q) AS TINYINT) > l.q, and 1 / l.x > (SELECT avg(m.q) …)
@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from shardwise.catalog.types import Family, read_type
+from shardwise.catalog.types import Family, read_type, type_family
 from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Item, Join, Keep, Node, Project, Scan
 from shardwise.plan.tree import (
     bare,
@@ -199,11 +199,11 @@ def _is_alike(pair: Pair, outer: Node, ctx: PlanContext) -> bool:
     mine, theirs = (ctx.types.get(id) for id in pair)
     if mine is None or theirs is None or theirs.id not in outer.output_ids:
         return False
-    if (
-        mine.type is None
-        or theirs.type is None
-        or not (is_binary(mine.collation) and is_binary(theirs.collation))
-    ):
+    if mine.type is None or theirs.type is None:
+        return False
+    if type_family(mine.type, ctx.dialect.name) is Family.TEXT:
+        return ctx.early.keys_meet(mine.id, theirs.id, ctx.types)
+    if not (is_binary(mine.collation) and is_binary(theirs.collation)):
         return False
     one, other = (" ".join(text.upper().split()) for text in (mine.type, theirs.type))
     if ctx.dialect.family(one) not in _EXACT or ctx.dialect.family(other) not in _EXACT:

@@ -13,7 +13,7 @@ Sound: the index has a row for each pair that its equality joins, as of its buil
 What the statement asks of the two rows is true of that pair too, so each row that meets one has its key among
 those found. The join's own columns are no NULL there; another one may be, and then its keys are not used: IN
 finds no NULL. Conditions that may fail, are volatile or have a subquery are not asked of the index. A column
-is asked of it only if it compares there as in its table, and gives keys only if it compares by its bytes.
+is asked of it only if it compares there as in its table, and gives keys only if a list of these does.
 Inner and semi-joins: an outer one, and an anti-join, keeps rows that are in no index.
 """
 
@@ -47,7 +47,6 @@ from shardwise.plan.reasons import OfIndex
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, columns_in, free_columns, replace_columns, rewrite, walk
 from shardwise.planner.distribution import Analysis, Merged, Split
-from shardwise.planner.equivalence import are_declared_alike, is_binary
 from shardwise.planner.estimates.defaults import ROW_BYTES
 from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.firsts import KEYS_MAX
@@ -226,11 +225,9 @@ class _Narrowing:
         if declared.nullable and own.name.casefold() != joined.casefold():
             return False
         theirs = ColumnId(self.scan.rel, name)
-        if not all(is_binary(ctx.types[each].collation) for each in (id, own, theirs)):
-            return False
         if type_family(declared.type, ctx.catalog.dialect) in _NO_KEYS:
             return False
-        if not are_declared_alike(theirs, id, ctx.types):
+        if not ctx.early.keys_meet(theirs, id, ctx.types):
             return False
         where = self.pair.analysis.of(part)
         assert isinstance(where, Split)
@@ -277,7 +274,11 @@ class _Narrowing:
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:
             return in_keys(key.id, early.name)
-        if bound.rows is None or not ctx.early.travels(bound) or any(row[0] is None for row in bound.rows):
+        if (
+            bound.rows is None
+            or not ctx.early.keys_travel(bound, 0)
+            or any(row[0] is None for row in bound.rows)
+        ):
             return None
         return among(key.id, early.name, bound, 0, ctx)
 

@@ -46,6 +46,7 @@ from shardwise.planner.distribution import Analysis, Merged, stays
 from shardwise.planner.equivalence import Types, equalities
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import is_movable, push_filters
+from shardwise.planner.strategies.keys import key_pairs
 
 Conjuncts = tuple[exp.Expr, ...]
 Linked = Callable[[Conjuncts, Types], object]
@@ -66,7 +67,10 @@ def join_subqueries(plan: Node, ctx: PlanContext) -> Node:
 
 
 def _joined(node: Filter, ctx: PlanContext, analysis: Analysis) -> Node:
-    made = [(c, inner_of(c, node, ctx, analysis)) for c in node.conjuncts]
+    def is_linked(on: Conjuncts, types: Types) -> object:
+        return equalities(on, types) or key_pairs(on, ctx)
+
+    made = [(c, inner_of(c, node, ctx, analysis, is_linked)) for c in node.conjuncts]
     rest = tuple(conjunct for conjunct, inner in made if inner is None)
     if len(rest) == len(node.conjuncts):
         return node

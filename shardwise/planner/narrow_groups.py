@@ -24,7 +24,7 @@ from sqlglot import exp
 from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Join, Keep, Node, Project, Rows, Scan
 from shardwise.plan.tree import column_id, free_columns, rewrite, same
 from shardwise.planner.distribution import Analysis, At, Merged, Split
-from shardwise.planner.equivalence import are_declared_alike, equalities
+from shardwise.planner.equivalence import equalities
 from shardwise.planner.estimates.defaults import ROW_BYTES
 from shardwise.planner.firsts import KEYS_MAX
 from shardwise.planner.pass_context import PlanContext
@@ -33,6 +33,7 @@ from shardwise.planner.strategies.keys import (
     asked_of_keys,
     condition_of,
     is_repeatable,
+    key_pairs,
     waits,
 )
 from shardwise.planner.strategies.programs import KEY_BYTES
@@ -72,7 +73,7 @@ def _narrowed(node: Join, ctx: PlanContext, analysis: Analysis) -> Join:
 
 
 def _pairs(node: Join, ctx: PlanContext) -> list[tuple[ColumnId, ColumnId]]:
-    pairs = equalities(node.on, ctx.types)
+    pairs = list(dict.fromkeys((*equalities(node.on, ctx.types), *key_pairs(node.on, ctx))))
     pairs += [(other, one) for one, other in pairs]
     return [(a, b) for a, b in pairs if a in node.left.output_ids and b in node.right.output_ids]
 
@@ -148,7 +149,7 @@ def _sources(left: Node, mine: ColumnId, key: ColumnId, ctx: PlanContext, analys
     return [
         (tree, id)
         for tree, id in found
-        if are_declared_alike(id, key, ctx.types)
+        if ctx.early.keys_meet(id, key, ctx.types)
         and (isinstance(tree, Rows) or (is_repeatable(tree, ctx) and not waits(tree, ctx)))
         and not (ctx.dialect.reader.cuts_quotients and gives_quotients(tree, ctx.types))
     ]

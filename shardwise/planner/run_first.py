@@ -82,6 +82,8 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
             return part  # a row
         if use != "exists" and ctx.dialect.reader.cuts_quotients and gives_quotients(plan, ctx.types):
             return part
+        if use != "exists" and not ctx.early.value_may_travel(plan.outputs[0].type):
+            return part
         early = ctx.firsts.add(use, _of_use(use, plan))
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:

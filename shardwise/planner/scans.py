@@ -16,7 +16,13 @@ def scan_of(table: Table, name: str, names: Names, catalog: Catalog, dialect: Di
     """
     rel = names.fresh(name)
     columns = tuple(
-        Output(ColumnId(rel, c.name), c.type, dialect.collation(c), c.spelling if dialect.folds(c) else None)
+        Output(
+            ColumnId(rel, c.name),
+            c.type,
+            dialect.collation(c),
+            c.spelling if dialect.folds(c) else None,
+            None if c.virtual else c.collation,
+        )
         for c in table.columns or ()
     )
     homes = () if catalog.open_sharding(table) else catalog.homes(table)

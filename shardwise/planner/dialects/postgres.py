@@ -282,12 +282,10 @@ def collation(column: Column) -> str | None:
     Under PostgreSQL's own collations they are, whatever the order is; under one that somebody has made they
     need not be. Nor are CHAR's, which ignore blanks at the end.
     """
+    if column.collation is not None and not is_own_collation(column.collation):
+        return column.collation
     found = read_type(column.type, "postgres")
-    if found is not None and found.name in _UNEQUAL:
-        return found.name.lower()
-    if column.collation is None or is_own_collation(column.collation):
-        return None
-    return column.collation
+    return found.name.lower() if found is not None and found.name in _UNEQUAL else None
 
 
 def readable(query: exp.Query) -> exp.Query:

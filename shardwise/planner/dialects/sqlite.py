@@ -20,6 +20,7 @@ from shardwise.planner.dialects.sqlite_reading import trees
 from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.dialects.sqlite_with import put_in_order
 from shardwise.planner.dialects.views import expanded, is_with_item
+from shardwise.planner.early_values import SQLITE_VALUES
 from shardwise.planner.positions import position_of
 from shardwise.planner.spellings import Folds
 
@@ -206,6 +207,7 @@ SQLITE = Dialect(
     shapes=shapes,
     folds=folds,
     sums_overflow=True,
+    early=SQLITE_VALUES,
     off=frozenset(
         {"run_first", "choose_strategies", "join_back", "join_subqueries", "narrow_groups", "order_joins"}
     ),

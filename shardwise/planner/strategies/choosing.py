@@ -12,7 +12,7 @@ from shardwise.plan.nodes import ColumnId, Filter, JoinKind, Local, Node, Output
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import free_columns, walk
 from shardwise.planner.distribution import Analysis, At, Merged, Split
-from shardwise.planner.equivalence import Equivalence, are_declared_alike
+from shardwise.planner.equivalence import Equivalence
 from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.firsts import KEYS_MAX, ROWS_EXPECTED_MAX, ROWS_MAX
 from shardwise.planner.functions import is_constant
@@ -158,7 +158,7 @@ class Choosing:
         mine, theirs = self.columns[few][by], self.columns[many][by]
         if not isinstance(where, Split) or free_columns(part):
             return False
-        if not are_declared_alike(mine, theirs, self.ctx.types):
+        if not self.ctx.early.keys_meet(mine, theirs, self.ctx.types):
             return False
         foreign = self.analysis.are_foreign(where.shards)
         return not foreign or self.analysis.allows(asked_of_keys(part, theirs), where.shards)

@@ -25,6 +25,7 @@ from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, free_columns, names_read, walk
 from shardwise.planner.determinism import is_deterministic
 from shardwise.planner.early_values import different
+from shardwise.planner.equivalence import Pair, equalities
 from shardwise.planner.firsts import KEYS_MAX, Early
 from shardwise.planner.pass_context import PlanContext
 
@@ -63,6 +64,12 @@ def name_of_keys(mine: ColumnId, theirs: ColumnId) -> ColumnId:
     return ColumnId(f"keys of {mine.rel}.{mine.name} for {theirs.rel}.{theirs.name}", "key")
 
 
+def key_pairs(on: Sequence[exp.Expr], ctx: PlanContext) -> list[Pair]:
+    """The columns that the conjuncts make equal, such that keys of one may be asked of the other: numbers,
+    and texts by the collation that both have, however they are spelled."""
+    return equalities(on, ctx.types, linked=ctx.early.keys_meet)
+
+
 def condition_of(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp.Expr | None:
     """`theirs` IN the keys: of rows that ran first, else they run first themselves. If there are too many,
     `theirs` between the least and the largest. None if they do not travel."""
@@ -71,6 +78,8 @@ def condition_of(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) 
         if came is None:
             return in_keys(theirs, few.name)
         position = next(i for i, o in enumerate(few.columns) if o.id == mine)
+        if not ctx.early.keys_travel(came, position):
+            return None
         return among(theirs, few.name, came, position, ctx)
     if "range" in ctx.forced and (found := within(few, mine, theirs, ctx)) is not None:
         return found
@@ -83,7 +92,7 @@ def condition_of(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) 
         return in_keys(theirs, early.name)
     if bound.rows is None:
         return within(few, mine, theirs, ctx)
-    if not ctx.early.travels(bound):
+    if not ctx.early.keys_travel(bound, 0):
         return None
     return among(theirs, early.name, bound, 0, ctx)
 
