@@ -107,6 +107,7 @@ FORCED: Final = (
     "group_on_shards",
     "join_back",
     "keys",
+    "look_up_keys",
     "merge_sorted",
     "push_distinct",
     "range",

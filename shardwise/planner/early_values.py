@@ -165,8 +165,8 @@ _EXTREME_DAYS: Final = {(9999, 12, 31), (1, 1, 1)}
 
 
 class ServerValues:
-    """Numbers, dates and times of a server's dialect. Texts have a collation: as rows see `MySQLValues`; as keys
-    they go to a column of the very collation, for a constant beside a column is compared by the column's.
+    """Numbers, dates and times of a server's dialect. Texts have a collation: as rows see `MySQLValues`; as
+    keys they go to a column of the very collation: a constant beside a column is compared by the column's.
 
     A date that the driver has no object for, such as 0000-00-00 or infinity, does not travel.
     """

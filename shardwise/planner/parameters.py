@@ -11,11 +11,13 @@ from uuid import UUID
 
 from sqlglot import exp
 
+from shardwise.catalog.shardings import SlotSet
 from shardwise.errors import ProgrammingError, Reason
 from shardwise.plan.holes import LIKE, Written, index_of
 from shardwise.plan.kinds import type_like
 from shardwise.plan.tree import bare
 from shardwise.planner.caching.observed import Observed, Origin, Values
+from shardwise.planner.key_lists import KeyTest
 
 Given = Sequence[Any] | Mapping[str, Any] | None
 
@@ -101,6 +103,8 @@ class Parameters:
     observed: Observed = field(default_factory=Observed)
     key_lists: dict[str, Sequence[Any]] = field(default_factory=dict)
     """Keys that ran first, by the name they are bound to: each shard may be sent its own."""
+    places: dict[KeyTest, Sequence[SlotSet]] = field(default_factory=dict)
+    """Of such a list that is asked of a column, the slots where each key's rows are, if it was looked up."""
     sent_as: dict[str, str] = field(default_factory=dict)
     """All lists that ran first, by the name they are bound to: under which name they ran."""
     _values: dict[str, Any] = field(default_factory=dict)
@@ -204,6 +208,7 @@ class Parameters:
             _values=dict(self._values),
             _used=set(self._used),
             key_lists=dict(self.key_lists),
+            places=dict(self.places),
             sent_as=dict(self.sent_as),
         )
 

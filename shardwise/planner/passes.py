@@ -19,6 +19,7 @@ from shardwise.planner.group_on_shards import group_on_shards
 from shardwise.planner.join_aggregates import join_aggregates
 from shardwise.planner.join_back import join_back
 from shardwise.planner.join_subqueries import join_subqueries
+from shardwise.planner.look_up_keys import look_up_keys
 from shardwise.planner.merge_sorted import merge_sorted
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.narrow_groups import narrow_groups
@@ -55,6 +56,7 @@ PASSES: tuple[Pass, ...] = (
     group_on_shards,
     choose_strategies,
     narrow_groups,
+    look_up_keys,
     route_keys,
     group_before_joins,
     place_gathers,

@@ -98,7 +98,7 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
 
         return text if foreign is None else foreign.texts(text)
 
-    lists = routed(inner, catalog, ctx.parameters.key_lists) if len(gather.shards) > 1 else None
+    lists = routed(inner, catalog, ctx.parameters)
 
     def params_for(shard: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         own = given if lists is None else {**given, **lists(shard)}

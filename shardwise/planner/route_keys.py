@@ -1,4 +1,4 @@
-"""route_keys: keys that ran first, if they are shard keys, go each to its own shard.
+"""route_keys: keys that ran first, if it is known where they are, go each to its own shard.
 
     Filter o.id IN $keys_1  (7, 9, 12)            Filter o.id IN $keys_1
     └─ Scan o on s0, s1, s2, s3             =>    └─ Scan o on s0, s1
@@ -6,32 +6,33 @@
 and s0 is sent 12 alone, s1 7 and 9. A shard that has none of the keys is not asked.
 
 Sound: a row is on the slot of its key, and the predicate reached the scan by push_filters; a key that has no
-place, or is spelled in more than one way, stays everywhere. Where a list is also asked of another column, all
+place, or is spelled in more than one way, stays everywhere. Where they are not shard keys, look_up_keys may
+have placed them. Where a list is also asked of another column, all
 of it is sent: what `routed` says of a fragment is the union of what its scans need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Catalog, Sharded, Sharding
-from shardwise.catalog.shardings import SlotSet, canonical, full, mask
+from shardwise.catalog.shardings import SlotSet, canonical, full
 from shardwise.errors import Error
 from shardwise.plan.nodes import ColumnId, Filter, Node, Scan
 from shardwise.plan.tree import bare, rewrite, walk
 from shardwise.planner.key_lists import Lists, key_test
+from shardwise.planner.parameters import Parameters
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import on_slots
 from shardwise.planner.shard_keys import KeyPart, ShardKeys
 
 
 def route_keys(plan: Node, ctx: PlanContext) -> Node:
-    lists = ctx.parameters.key_lists
-    if not lists:
+    if not ctx.parameters.key_lists:
         return plan
 
     def change(node: Node) -> Node:
@@ -39,7 +40,7 @@ def route_keys(plan: Node, ctx: PlanContext) -> Node:
             return node
         scan: Node = node.input
         for conjunct in node.conjuncts:
-            use = _use(conjunct, node.input, ctx.catalog, lists)
+            use = _use(conjunct, node.input, ctx.catalog, ctx.parameters)
             if use is not None and isinstance(scan, Scan):
                 scan = on_slots(scan, use.slots(scan), ctx.catalog)
         return node if scan is node.input else node.but(input=scan)
@@ -50,17 +51,20 @@ def route_keys(plan: Node, ctx: PlanContext) -> Node:
 def is_routed(id: ColumnId, tree: Node, catalog: Catalog) -> bool:
     """Whether keys of that column go each to its own shard: it is the whole shard key of one of the scans."""
     scans = (n for n in walk(tree) if isinstance(n, Scan) and n.rel == id.rel)
-    return any(_part(id, scan, catalog) is not None for scan in scans)
+    return any(is_key(id, scan, catalog) for scan in scans)
 
 
-def routed(fragment: Node, catalog: Catalog, lists: Lists) -> Callable[[str], Lists] | None:
+def routed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callable[[str], Lists] | None:
     """From a shard to the lists that it is sent only a part of; None where all shards are sent the same."""
+    lists = parameters.key_lists
+    if not lists:
+        return None
     uses: dict[str, list[_Use]] = {}
     others: set[str] = set()
     for node in walk(fragment):
         scan = node.input if isinstance(node, Filter) and isinstance(node.input, Scan) else None
         for expr in node.expressions:
-            use = _use(expr, scan, catalog, lists) if scan is not None else None
+            use = _use(expr, scan, catalog, parameters) if scan is not None else None
             if use is None:
                 others.update(p.name for p in expr.find_all(exp.Placeholder))
             else:
@@ -77,26 +81,26 @@ def routed(fragment: Node, catalog: Catalog, lists: Lists) -> Callable[[str], Li
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A list that is asked of a scan's shard key. `by_slot` has the numbers of the keys of each slot, under
-    None those of keys that have none."""
+    """A list that is asked of a scan's column whose values have places. `by_slots` has the numbers of the
+    keys that may be on each set of slots; none of those that are on none."""
 
     name: str
     sharding: Sharding
-    part: KeyPart
-    by_slot: Mapping[int | None, Sequence[int]]
+    by_slots: Mapping[SlotSet, Sequence[int]]
 
     def slots(self, scan: Scan) -> SlotSet:
         """What may hold one of the keys, of what the scan reads."""
         known = full(self.sharding.function.size) if scan.slots is None else scan.slots
-        if None in self.by_slot:
-            return known
-        return known & self.part.place.lift(mask({slot for slot in self.by_slot if slot is not None}))
+        found = 0
+        for slots in self.by_slots:
+            found |= slots
+        return known & found
 
     def on(self, shard: str) -> Iterator[int]:
         """The numbers of the keys that may be on the shard."""
         here = self.sharding.slots_of(shard)
-        for slot, numbers in self.by_slot.items():
-            if slot is None or self.part.place.lift(1 << slot) & here:
+        for slots, numbers in self.by_slots.items():
+            if slots & here:
                 yield from numbers
 
 
@@ -107,16 +111,42 @@ def _kept(keys: Sequence[Any], uses: Sequence[_Use], shard: str) -> Sequence[Any
     return [keys[number] for number in kept] or keys[:1]
 
 
-def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, lists: Lists) -> _Use | None:
-    found = key_test(conjunct, lists)
-    part = _part(found.column, scan, catalog) if found is not None else None
+def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, parameters: Parameters) -> _Use | None:
+    found = key_test(conjunct, parameters.key_lists)
     placement = scan.table.placement
-    if found is None or part is None or not isinstance(placement, Sharded):
+    if found is None or found.column not in scan.output_ids or not isinstance(placement, Sharded):
         return None
-    by_slot: dict[int | None, list[int]] = {}
-    for number, key in enumerate(lists[found.name]):
-        by_slot.setdefault(_slot(part, key), []).append(number)
-    return _Use(found.name, catalog.sharding(placement.sharding), part, by_slot)
+    keys, sharding = parameters.key_lists[found.name], catalog.sharding(placement.sharding)
+    part = _part(found.column, scan, catalog)
+    places: Iterable[SlotSet] | None = parameters.places.get(found)
+    if part is not None:
+        places = _by_value(keys, part, sharding)
+    if places is None:
+        return None
+    by_slots: dict[SlotSet, list[int]] = {}
+    for number, slots in enumerate(places):
+        if slots:
+            by_slots.setdefault(slots, []).append(number)
+    return _Use(found.name, sharding, by_slots)
+
+
+def _by_value(keys: Sequence[Any], part: KeyPart, sharding: Sharding) -> Iterator[SlotSet]:
+    """The slots of each key, of the shard key itself."""
+    everywhere = full(sharding.function.size)
+    lifted: dict[int, SlotSet] = {}
+    for key in keys:
+        slot = _slot(part, key)
+        if slot is None:
+            yield everywhere
+            continue
+        if slot not in lifted:
+            lifted[slot] = part.place.lift(1 << slot)
+        yield lifted[slot]
+
+
+def is_key(id: ColumnId, scan: Scan, catalog: Catalog) -> bool:
+    """Whether the column's values say themselves where they are: it is the scan's whole shard key."""
+    return _part(id, scan, catalog) is not None
 
 
 def _part(id: ColumnId, scan: Scan, catalog: Catalog) -> KeyPart | None:

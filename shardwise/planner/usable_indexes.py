@@ -21,7 +21,7 @@ Index = LookupIndex | JoinIndex
 
 def usable(index: Index, plan: Node, ctx: PlanContext) -> IndexTable | None:
     """The table of an index that serves the statement; None, and a note, where it may not be used."""
-    note = _objection(index, plan, ctx)
+    note = objection(index, plan, ctx)
     if note is not None:
         tell(note, ctx)
         return None
@@ -54,7 +54,8 @@ def tell_used(index: Index, ctx: PlanContext, joined: str = "") -> None:
     tell(Note(OfIndex.USED, f"{title(index)} {how}{joined}"), ctx)
 
 
-def _objection(index: Index, plan: Node, ctx: PlanContext) -> Note | None:
+def objection(index: Index, plan: Node, ctx: PlanContext) -> Note | None:
+    """Why an index may not be used; None if it may."""
     name = title(index)
     problem = why_no_table(ctx.catalog, index)
     if problem is not None:

@@ -89,13 +89,14 @@ def _looked_up(node: Filter, scan: Scan, plan: Node, ctx: PlanContext) -> Node:
     tests = (*node.conjuncts, condition)
     pruned = pruned_scan(scan, tests, ctx)
     if bound is not None and pruned is scan:
-        _decline(lookup.index, OfIndex.NOT_CHEAPER, "the keys found are on all shards", ctx)
+        decline(lookup.index, OfIndex.NOT_CHEAPER, "the keys found are on all shards", ctx)
         return node
     tell_used(lookup.index, ctx)
     return node.but(input=pruned, conjuncts=tests)
 
 
-def _decline(index: LookupIndex, reason: OfIndex, why: str, ctx: PlanContext) -> None:
+def decline(index: LookupIndex, reason: OfIndex, why: str, ctx: PlanContext) -> None:
+    """Tells why an index is not asked."""
     tell(Note(reason, f"{title(index)} is not used: {why}"), ctx)
 
 
@@ -108,11 +109,11 @@ def _chosen(node: Filter, scan: Scan, plan: Node, ctx: PlanContext) -> _Lookup |
         if tests is None or waits(Filter(input=scan, conjuncts=tests), ctx):
             continue
         found = usable(index, plan, ctx)
-        if found is None or not _compares(index, found, scan.table, ctx):
+        if found is None or not compares(index, found, scan.table, ctx):
             continue
         rows = Filter(input=scan, conjuncts=tests)
         if not index.unique and _are_known(index, scan, ctx) and _are_everywhere(rows, scan, ctx):
-            _decline(index, OfIndex.NOT_CHEAPER, "the keys are expected on all shards", ctx)
+            decline(index, OfIndex.NOT_CHEAPER, "the keys are expected on all shards", ctx)
             continue
         return _Lookup(index, found, scan, tests)
     return None
@@ -192,7 +193,7 @@ def _tests(index: LookupIndex, fixed: Iterable[tuple[exp.Expr, Fixed | None]]) -
     return None if left else tuple(tests)
 
 
-def _compares(index: LookupIndex, found: IndexTable, table: Table, ctx: PlanContext) -> bool:
+def compares(index: LookupIndex, found: IndexTable, table: Table, ctx: PlanContext) -> bool:
     """Whether the index compares as the table; a note if it does not."""
     for name, own in zip(index.columns, found.searched, strict=True):
         declared, there = table.column(name), found.table.column(own)
@@ -201,12 +202,12 @@ def _compares(index: LookupIndex, found: IndexTable, table: Table, ctx: PlanCont
         is_kept = index.index_table is not None
         if not (compare_alike(declared, there, ctx) if is_kept else compares_alike_anywhere(declared, ctx)):
             why = f"{table.name}.{declared.name} may compare otherwise than {found.table.name}.{there.name}"
-            _decline(index, OfIndex.OTHER_EQUALITY, why, ctx)
+            decline(index, OfIndex.OTHER_EQUALITY, why, ctx)
             return False
     for key in found.keys:
         if not _is_alike(key, found, table, ctx):
             why = f"{found.table.name}.{key.name} is not of the type of the shard key"
-            _decline(index, OfIndex.OTHER_EQUALITY, why, ctx)
+            decline(index, OfIndex.OTHER_EQUALITY, why, ctx)
             return False
     return True
 
@@ -273,11 +274,11 @@ class _Lookup:
         width = len(self.found.keys)
         if bound.rows is None or not all(_travels(bound, n, ctx) for n in range(width)):
             why = "the keys found are too many, or not the same once they were read"
-            _decline(self.index, OfIndex.KEYS_UNKNOWN, why, ctx)
+            decline(self.index, OfIndex.KEYS_UNKNOWN, why, ctx)
             return None
         if self._is_kept and not self._has_all([row[width:] for row in bound.rows], ctx):
             why = f"{self.found.table.name} does not have each value"
-            _decline(self.index, OfIndex.MISS, why, ctx)
+            decline(self.index, OfIndex.MISS, why, ctx)
             return None
         rows = list(dict.fromkeys(tuple(row[:width]) for row in bound.rows))
         return _condition(self._targets(), rows, bound.types, name, ctx) if rows else exp.false()

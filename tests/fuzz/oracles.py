@@ -27,6 +27,7 @@ FORCED = (
     ("keys",),
     ("keys", "range"),
     ("broadcast",),
+    ("keys", "look_up_keys"),
     ("group_before_joins",),
     ("group_on_shards",),
     ("keys", "group_on_shards"),

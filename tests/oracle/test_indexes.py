@@ -10,7 +10,7 @@ import pytest
 import shardwise
 from tests.oracle.cases import Case
 from tests.oracle.cluster import Grain
-from tests.oracle.compare import difference
+from tests.oracle.compare import answer_of, difference
 from tests.oracle.harness import report, run, run_case
 from tests.oracle.indexed import SIZES, IndexedStage, cases, check_random, explained, in_turn
 from tests.oracle.worlds import LETTERS, SHOP
@@ -36,6 +36,34 @@ def test_every_case_with_indexes(indexed: IndexedStage, case: Case, shards: int,
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_random_statements_with_indexes(indexed: IndexedStage, seed: int) -> None:
     check_random(indexed, seed)
+
+
+LOOKED_UP = """
+SELECT a.k, b.k, b.v FROM a JOIN b ON a.x = b.x WHERE a.v > 4
+SELECT a.k, b.k FROM b LEFT JOIN a ON a.x = b.x WHERE b.v < 9
+SELECT a.k, b.k FROM b RIGHT JOIN a ON a.x = b.x WHERE a.v = 10
+SELECT k, v FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND b.v > 2)
+SELECT k, v FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x) AND v > 1
+SELECT b.k, a.t FROM b JOIN a ON b.v = a.x WHERE a.t = 'n'
+SELECT e.src, o.v FROM e JOIN o ON e.dst = o.c WHERE e.src = 2
+SELECT t.g1, count(*) FROM t JOIN a ON t.g1 = a.t WHERE a.v = 10 GROUP BY t.g1
+SELECT t1.p, t2.q FROM t1 JOIN t2 ON t1.w = t2.w WHERE t1.q < 3
+SELECT p.k, q.k, r.k FROM a p JOIN b q ON p.x = q.x JOIN a r ON r.x = q.v WHERE p.v > 6
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("sql", LOOKED_UP)
+def test_keys_that_are_looked_up(indexed: IndexedStage, sql: str) -> None:
+    expected = indexed.right(LETTERS, sql)
+    asked = 0
+    for shards, grain in SIZES:
+        connection = indexed.connection(LETTERS, shards, grain, ("use_join_indexes", "join_back"))
+        cursor = connection.execute(sql, force=("keys", "look_up_keys"))
+        actual = answer_of(cursor)
+        report(difference(actual, expected), sql, shards, grain, actual, expected)
+        told = connection.execute(f"EXPLAIN ANALYZE {sql}", force=("keys", "look_up_keys")).fetchall()
+        asked += any("it says where keys of" in line for (line,) in told)
+    assert asked >= 2
 
 
 # ------------------------------------------------------------------ statements that use them

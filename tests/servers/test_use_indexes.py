@@ -26,7 +26,7 @@ INDEXES = (
 )
 NAMES = (None, "Ann", "ann", "ANN", "bob", "Bob", "zoë", "zoe", "", "cyd")
 
-FORCED = ("join_back",)
+FORCED = ("join_back", "keys", "look_up_keys")
 
 
 def tables(dialect: str) -> dict[str, tuple[str, list[tuple[Any, ...]]]]:
@@ -88,6 +88,8 @@ SELECT city FROM o WHERE EXISTS (SELECT 1 FROM t WHERE t.who = o.name AND t.v > 
 SELECT city, count(*) FROM o WHERE EXISTS (SELECT 1 FROM t WHERE who = name AND amount > 1) GROUP BY city
 SELECT name FROM o WHERE w IN (SELECT v FROM t WHERE id > 5)
 - SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM o WHERE o.name = t.who)
+SELECT t.id, o.city FROM o JOIN t ON t.v = o.w WHERE o.city = 'C1' AND length(t.who) = 3
+SELECT id FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.w = t.v AND o.city = 'c2')
 - SELECT id FROM t WHERE who = 'ann'
 - SELECT id FROM t WHERE v > 10
 """.strip().splitlines()

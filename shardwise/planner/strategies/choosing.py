@@ -30,6 +30,7 @@ from shardwise.planner.strategies.keys import (
     together,
     waits,
 )
+from shardwise.planner.strategies.lookups import looked_up
 from shardwise.planner.strategies.programs import (
     Ahead,
     Consumer,
@@ -125,12 +126,17 @@ class Choosing:
             gives_keys=repeatable and not cut,
             most={c: column.most for c, column in known.items() if column.is_guess},
             routed=frozenset(c for c, id in self.columns[i].items() if is_routed(id, part, self.ctx.catalog)),
+            looked_up=self._looked_up(i, part),
             keys_here=self._keys_here(i),
         )
 
     def _travels(self, i: int, bound: Bound) -> bool:
         of = collations(self.parts[i], self.kept(self.parts[i]))
         return self.ctx.early.rows_travel(bound, of)
+
+    def _looked_up(self, i: int, part: Node) -> dict[int, float]:
+        found = ((c, looked_up(id, part, self.ctx)) for c, id in self.columns[i].items())
+        return {c: places for c, places in found if places is not None}
 
     def kept(self, part: Node) -> tuple[Output, ...]:
         return tuple(o for o in part.outputs if o.id in self.needed) or part.outputs[:1]

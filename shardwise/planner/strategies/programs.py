@@ -29,13 +29,20 @@ ClassId = int
 Strategy = Literal["gather", "keys", "broadcast"]
 
 
+def cost_of_a_key(places: float) -> float:
+    """Bytes that are moved and sent for a key that is looked up in an index: the key to the index, its places
+    from there, and the key to each."""
+    return KEY_BYTES + places * (2 * KEY_BYTES + ROW_BYTES) + places * KEY_BYTES
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """What is known of one input: `rows` of `width` bytes on so many `shards`.
 
     `values` are the different values of the columns that it is joined by, by class of equal columns.
-    `routed`: of such a class each shard is sent its own keys only. `is_here`: its rows are in the merge
-    already. `gives_keys`: its keys may run first. `keys_here`: how many keys of a class came already."""
+    `routed`: of such a class each shard is sent its own keys only. `looked_up`: so it is once an index was
+    asked, which has so many places of a key. `is_here`: its rows are in the merge already. `gives_keys`: its
+    keys may run first. `keys_here`: how many keys of a class came already."""
 
     name: str
     rows: float
@@ -43,6 +50,7 @@ class Side:
     shards: int
     values: Mapping[ClassId, float]
     routed: frozenset[ClassId] = frozenset()
+    looked_up: Mapping[ClassId, float] = field(default_factory=dict)
     is_here: bool = False
     rows_max: float = 0.0
     """If its rows are no more, they may come ahead, and count once. 0: they may not."""
@@ -130,11 +138,20 @@ class State:
             count = count if known is None else known
             self.moved += count if known is None else 0.0
             self.bytes += count * (KEY_BYTES + ROW_BYTES) if known is None else 0.0
-        targets = 1 if by in side.routed else side.shards
-        self.sent += count * targets
-        self.bytes += count * KEY_BYTES * targets
+        if by in side.looked_up and by not in side.routed:
+            self._look_up(count, side.looked_up[by])
+        else:
+            targets = 1 if by in side.routed else side.shards
+            self.sent += count * targets
+            self.bytes += count * KEY_BYTES * targets
         self.steps.append(Keys(few, many, by))
         self.sides[many] = narrowed(side, by, count)
+
+    def _look_up(self, keys: float, places: float) -> None:
+        """Keys go to an index, which gives their places, and from here to these."""
+        self.moved += keys * places
+        self.sent += keys + keys * places
+        self.bytes += keys * cost_of_a_key(places)
 
     def send(self, few: SideId, many: SideId, kind: JoinKind) -> None:
         giver, side = self.sides[few], self.sides[many]
