@@ -120,3 +120,7 @@ def _whole(value: int) -> str:
 def _many(values: list[Any] | tuple[Any, ...]) -> Kind | None:
     kinds = kinds_of(values)
     return None if kinds is None else ("list", *kinds)
+
+
+class KeyList(list[Any]):
+    """Keys that ran first, where a source takes no list: one text, as JSON. A user's list is none."""

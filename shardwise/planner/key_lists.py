@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sqlglot import exp
@@ -10,7 +10,7 @@ from sqlglot import exp
 from shardwise.plan.nodes import ColumnId
 from shardwise.plan.tree import bare, column_id, columns_in
 
-Lists = Mapping[str, Sequence[Any]]
+Lists = Mapping[str, list[Any]]
 """Keys by the parameter that they are bound to."""
 
 

@@ -101,7 +101,7 @@ class Parameters:
     written: frozenset[str] = frozenset()
     literals: Sequence[Written] = ()
     observed: Observed = field(default_factory=Observed)
-    key_lists: dict[str, Sequence[Any]] = field(default_factory=dict)
+    key_lists: dict[str, list[Any]] = field(default_factory=dict)
     """Keys that ran first, by the name they are bound to: each shard may be sent its own."""
     places: dict[KeyTest, Sequence[SlotSet]] = field(default_factory=dict)
     """Of such a list that is asked of a column, the slots where each key's rows are, if it was looked up."""
@@ -176,7 +176,7 @@ class Parameters:
         self.observed.is_bound_to_rows = True
         return self._bound(wanted, value)
 
-    def bind_keys(self, wanted: str, keys: Sequence[Any]) -> exp.Expr:
+    def bind_keys(self, wanted: str, keys: list[Any]) -> exp.Expr:
         """A list of keys that ran first."""
         bound = self.bind_list(wanted, keys, wanted)
         self.key_lists[bound.name] = keys

@@ -104,11 +104,11 @@ class _Use:
                 yield from numbers
 
 
-def _kept(keys: Sequence[Any], uses: Sequence[_Use], shard: str) -> Sequence[Any]:
+def _kept(keys: list[Any], uses: Sequence[_Use], shard: str) -> list[Any]:
     """The keys that one of the scans may have on the shard; one at least, for not every engine has a list of
     none."""
     kept = sorted({number for use in uses for number in use.on(shard)})
-    return [keys[number] for number in kept] or keys[:1]
+    return type(keys)([keys[number] for number in kept] or keys[:1])
 
 
 def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, parameters: Parameters) -> _Use | None:

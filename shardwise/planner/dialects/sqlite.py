@@ -208,7 +208,5 @@ SQLITE = Dialect(
     folds=folds,
     sums_overflow=True,
     early=SQLITE_VALUES,
-    off=frozenset(
-        {"run_first", "choose_strategies", "join_back", "join_subqueries", "narrow_groups", "order_joins"}
-    ),
+    off=frozenset({"run_first", "join_back", "join_subqueries", "order_joins"}),
 )

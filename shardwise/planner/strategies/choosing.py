@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shardwise.caching import cached_property
 from shardwise.catalog.model import Table
+from shardwise.catalog.types import Family, type_family
 from shardwise.plan.choices import Alternative, Choice
 from shardwise.plan.nodes import ColumnId, Filter, JoinKind, Local, Node, Output, Rows, Scan, Values
 from shardwise.plan.run import Bound
@@ -247,12 +248,18 @@ class Choosing:
         found = condition_of(giver, self.columns[few][by], self.columns[many][by], self.ctx)
         where = self.analysis.of(self.parts[many])
         shared = self.columns[few].keys() & self.columns[many].keys()
-        classes = [c for c in sorted(shared) if self.narrows(few, many, c)]
+        classes = [c for c in sorted(shared) if self.narrows(few, many, c) and self._is_listed(few, c)]
         is_native = isinstance(where, Split) and not self.analysis.are_foreign(where.shards)
         both = None
         if isinstance(giver, Rows) and len(classes) > 1 and is_native:
             both = together(giver, [(self.columns[few][c], self.columns[many][c]) for c in classes], self.ctx)
         return tuple(c for c in (found, both) if c is not None)
+
+    def _is_listed(self, few: int, by: int) -> bool:
+        """Whether a column may be asked beside others: a text that is not alone may lose its collation."""
+        type_ = self.ctx.types[self.columns[few][by]].type or ""
+        is_text = type_family(type_, self.ctx.catalog.dialect) is Family.TEXT
+        return not (is_text and self.ctx.dialect.carries_collations)
 
 
 def _is_here(side: Node) -> bool:

@@ -100,7 +100,9 @@ def condition_of(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) 
 def within(few: Node, mine: ColumnId, theirs: ColumnId, ctx: PlanContext) -> exp.Expr | None:
     """`theirs` between the least and the largest key, of numbers and days: texts have collations."""
     type_ = ctx.types[mine].type
-    if type_ is None or type_family(type_, ctx.catalog.dialect) not in _ON_A_LINE:
+    if type_ is None or not ctx.early.value_may_travel(type_):
+        return None
+    if type_family(type_, ctx.catalog.dialect) not in _ON_A_LINE:
         return None
     rel = f"range of {mine.rel}.{mine.name} for {theirs.rel}.{theirs.name}"
     calls = (Item("least", exp.Min(this=column(mine))), Item("largest", exp.Max(this=column(mine))))
@@ -126,7 +128,7 @@ def among(theirs: ColumnId, name: str, bound: Bound, position: int, ctx: PlanCon
     keys = different(row[position] for row in bound.rows or () if row[position] is not None)
     if not keys:
         return exp.false()
-    parameter = ctx.parameters.bind_keys(name, keys)
+    parameter = ctx.parameters.bind_keys(name, ctx.early.list_type(keys))
     return ctx.early.is_among(column(theirs), parameter, bound.types[position])
 
 

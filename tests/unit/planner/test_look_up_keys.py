@@ -147,7 +147,8 @@ def test_keys_of_a_semi_join_and_of_a_null_side() -> None:
         plan = of.prepare(sql).plan(options=FORCED)
         assert plan.then is not None
         (first,) = plan.first
-        plan = plan.then({first.name: Bound(("BIGINT",) * 2, [(7, 7)])})
+        width = len(first.plan.columns)
+        plan = plan.then({first.name: Bound(("BIGINT",) * width, [(7,) * width])})
         assert [early.name.partition("_")[0] for early in plan.first] == ["places"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import threading
@@ -18,6 +19,7 @@ from shardwise.executor.backends.sqlite.file import FileConnection, Rows
 from shardwise.executor.backends.sqlite.tables import columns_of
 from shardwise.executor.cells import Decoder, Misfit, MisfitError, decoder
 from shardwise.executor.workers.bulk_job import BulkJob
+from shardwise.plan.kinds import KeyList
 
 _T = TypeVar("_T")
 
@@ -146,6 +148,8 @@ _NATIVE = frozenset((int, float, str, bytes, type(None)))
 def _canonical(value: Any) -> Any:
     if isinstance(value, bool):
         return int(value)
+    if isinstance(value, KeyList):
+        return json.dumps(value)
     if isinstance(value, datetime):
         return value.isoformat(" ", "microseconds")
     return value.isoformat() if isinstance(value, date) else value
