@@ -166,7 +166,7 @@ def _of_server(dialect: str, printer: Printer) -> Syntax:
         null_of=lambda of_type: cast(exp.Null(), of_type),
         member=lambda text, of_type: cast(exp.Literal.string(text), of_type),
         default=cast,
-        never="FALSE",
+        never="FALSE LIMIT 0" if dialect == "postgres" else "FALSE",  # else it would compute with the NULLs
     )
 
 

@@ -185,6 +185,7 @@ def test_a_full_join_that_a_later_join_makes_one_that_postgres_has(force: tuple[
         Table("t0", "b INTEGER, k BIGINT", "SHARD BY h0 (b)", rows=rows),
         Table("t1", "s TEXT, c BIGINT", "SHARD BY h1 (s)", rows=others),
         Table("t3", "q NUMERIC", "REFERENCE ON h0", rows=((1,), (0,), (None,), (7,), (2,))),
+        Table("t4", "s TEXT, k BIGINT", "ON s1", rows=(("a", 1), ("b", None), (None, 7))),
     )
     seven = "(SELECT b FROM t0 WHERE b IS NOT DISTINCT FROM 7)"
     reference = "(SELECT 1 AS one FROM t3)"
@@ -200,6 +201,8 @@ def test_a_full_join_that_a_later_join_makes_one_that_postgres_has(force: tuple[
         "SELECT count(*) AS n FROM t0 a FULL JOIN t1 b ON a.b > b.c JOIN t1 c ON c.c = b.c",
         "SELECT count(*) AS n FROM t0 a FULL JOIN t1 b ON a.b = b.c OR a.b < 3 JOIN t1 c ON c.c = a.b",
         "SELECT a.b FROM t0 a FULL JOIN t0 b ON a.b = (SELECT max(c) FROM t1) JOIN t1 c ON c.c = b.b",
+        "SELECT 1 AS x FROM t0 a FULL JOIN t1 b ON 1 IS NOT DISTINCT FROM b.c JOIN t4 c ON b.s = c.s",
+        "SELECT a.b FROM t0 a FULL JOIN t1 b ON a.b > 1 RIGHT JOIN t4 c ON c.k = a.b AND c.s = b.s",
         force=force,
     )
 

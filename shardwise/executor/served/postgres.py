@@ -121,11 +121,12 @@ class Postgres:
         return StreamColumn(column.name, as_declared(column.type), column.collation)
 
     def empty(self, columns: Sequence[StreamColumn]) -> str:
+        """Without rows by LIMIT: past WHERE FALSE PostgreSQL sees NULLs, and has other joins to object to."""
         items = []
         for column in columns:
             collated = f" COLLATE {self.identifier(column.collation)}" if column.collation else ""
             items.append(f"CAST(NULL AS {column.type}){collated} AS {self.identifier(column.name)}")
-        return f"SELECT {', '.join(items)} WHERE FALSE"
+        return f"SELECT {', '.join(items)} LIMIT 0"
 
     def identifier(self, name: str) -> str:
         return spoken(self.dialect).quoted(name)
