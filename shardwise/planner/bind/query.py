@@ -106,12 +106,16 @@ class Binder:
             self.parameters.observed.is_bound_to_context = True
         return value
 
+    def scope(self, item: FromItem, outer: Scope | None = None) -> Scope:
+        """Where names over a FROM are looked up, by the rules of the dialect."""
+        return Scope(item, outer, has_fields=self.dialect.has_fields)
+
     def subquery(self, ast: exp.Expr, outer: Scope) -> Node:
         """A query inside an expression."""
         return self.query(ast, outer).node
 
     def values(self, ast: exp.Values, outer: Scope | None) -> BoundQuery:
-        bind = Expressions(self, Scope(NO_FROM, outer)).bind
+        bind = Expressions(self, self.scope(NO_FROM, outer)).bind
         rows = tuple(
             tuple(bind(e) for e in (row.expressions if isinstance(row, exp.Tuple) else [row]))
             for row in ast.expressions
@@ -282,7 +286,7 @@ class Binder:
         for name, id in zip(bound.names, bound.ids, strict=True):
             first.setdefault(name.lower(), Named(name, column(id)))
         columns = tuple(first.values())
-        scope = Scope(FromItem(bound.node, (Relation("", columns),), columns), outer)
+        scope = self.scope(FromItem(bound.node, (Relation("", columns),), columns), outer)
         binder = Expressions(self, scope)
         keys: list[SortKey] = []
         for ordered in order.expressions:
@@ -302,7 +306,7 @@ class Binder:
             return node
         if isinstance(limit, exp.Fetch):
             raise Unmodelled("FETCH")
-        bind = Expressions(self, Scope(NO_FROM, outer)).bind
+        bind = Expressions(self, self.scope(NO_FROM, outer)).bind
         count = bind(limit.expression) if limit is not None else None
         options = limit.args.get("limit_options") if limit is not None else None
         percent = bool(options is not None and options.args.get("percent"))

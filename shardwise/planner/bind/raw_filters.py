@@ -21,7 +21,7 @@ from sqlglot import exp
 from shardwise.plan.nodes import ColumnId, Output
 from shardwise.plan.tree import bare, column, column_id, conjuncts
 from shardwise.planner.bind.expressions import Expressions
-from shardwise.planner.bind.scope import FromItem, Scope
+from shardwise.planner.bind.scope import FromItem
 from shardwise.planner.equivalence import are_told_apart_alike
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ class _Block:
         if len(owners) == 1:
             (owner,) = owners
             if owner is not None and (owner is extended if extended is not None else owner.is_inner):
-                owner.found.append(Expressions(self.binder, Scope(owner.item)).bind(_unqualified(predicate)))
+                owner.found.append(
+                    Expressions(self.binder, self.binder.scope(owner.item)).bind(_unqualified(predicate))
+                )
             return
         equal = bare(predicate)
         if type(equal) is exp.EQ:
@@ -142,7 +144,9 @@ class _Block:
             return None
         owner = self._owner(expr)
         return (
-            None if owner is None else column_id(Scope(owner.item).resolve(exp.Column(this=expr.this.copy())))
+            None
+            if owner is None
+            else column_id(self.binder.scope(owner.item).resolve(exp.Column(this=expr.this.copy())))
         )
 
     def _spread(self, pairs: list[tuple[ColumnId, ColumnId, Reading | None]]) -> None:

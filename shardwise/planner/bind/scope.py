@@ -65,10 +65,11 @@ NO_FROM = FromItem(OneRow(), (), ())
 
 @dataclass(slots=True)
 class Scope:
-    """Where names of one query block are looked up."""
+    """Where names of one query block are looked up. `has_fields`: `b.x` may be a field of the column `b`."""
 
     item: FromItem
     outer: Scope | None = None
+    has_fields: bool = True
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
 
     def resolve(self, column: exp.Column) -> exp.Expr:
@@ -82,6 +83,8 @@ class Scope:
             if found is not None:
                 return found
             scope = scope.outer
+        if len(parts) == 1 and self._is_relation_outside(parts[0]):
+            raise Unmodelled("a whole row as a value")
         raise self._unknown(column, parts)
 
     def alias(self, column: exp.Column) -> exp.Expr | None:
@@ -116,6 +119,14 @@ class Scope:
     def is_relation(self, name: str) -> bool:
         return any(r.alias.lower() == name.lower() for r in self.item.relations)
 
+    def _is_relation_outside(self, name: str) -> bool:
+        scope = self.outer
+        while scope is not None:
+            if scope.is_relation(name):
+                return True
+            scope = scope.outer
+        return False
+
     def _local(self, parts: list[str], column: exp.Column) -> exp.Expr | None:
         if len(parts) == 1:
             return self._unqualified(parts[0], column)
@@ -125,18 +136,23 @@ class Scope:
             if len(parts) > 2 and path[1] == alias and path[0] == (relation.schema or "main").lower():
                 found = relation.column(parts[2])
                 if found is not None:
-                    return _field(found, parts[3:])
+                    return self._field(found, parts[3:])
             if path[0] == alias:
                 found = relation.column(parts[1])
                 if found is not None:
-                    return _field(found, parts[2:])
+                    return self._field(found, parts[2:])
+        if not self.has_fields:
+            return None
         found = self._unqualified(parts[0], column)
         type_ = self._type_of(found)
-        if found is None or (type_ is not None and type_family(type_, "duckdb") not in _WITH_FIELDS):
+        if found is None or (type_ is not None and not _may_have_fields(type_)):
             return None  # `b.x` is not a field of the column `b`, but a column of a table `b` outside
         if type_ is None and self.outer is not None and self.outer.has_column(column):
             raise Unmodelled(f"{'.'.join(parts)}, a field of a column here or a column of a table outside")
         return _field(found, parts[1:])
+
+    def _field(self, expr: exp.Expr, fields: list[str]) -> exp.Expr | None:
+        return _field(expr, fields) if self.has_fields or not fields else None
 
     def _type_of(self, expr: exp.Expr | None) -> str | None:
         id = column_id(expr) if expr is not None else None
@@ -170,6 +186,11 @@ class Scope:
         if len(parts) > 1 and not self.is_relation(parts[-2]):
             hint = did_you_mean(parts[-2], [r.alias for r in self.item.relations]) or hint
         return UnknownName(f'there is no column "{name}" here', hint=hint, position=position_of(column))
+
+
+def _may_have_fields(type_: str) -> bool:
+    """A list has none."""
+    return type_family(type_, "duckdb") in _WITH_FIELDS and not type_.endswith("]")
 
 
 def _field(expr: exp.Expr, fields: list[str]) -> exp.Expr:

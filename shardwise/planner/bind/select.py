@@ -71,7 +71,7 @@ def bind_select(binder: Binder, ast: exp.Select, outer: Scope | None) -> BoundQu
 
 def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> BoundQuery:
     item = bind_from(binder, ast, outer)
-    scope = Scope(item, outer)
+    scope = binder.scope(item, outer)
     block = Block(binder, ast, scope, item.node, own=item.node.output_ids)
     block.items = _select_items(block)
     if ast.args.get("where") is not None:

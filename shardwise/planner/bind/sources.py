@@ -77,7 +77,7 @@ def _chain(
     for join in joins:
         visible = item if before is None or lateral else _side_by_side(before, item)
         right = _item(binder, join.this, outer, visible)
-        item = _join(binder, join, item, right, Scope(before, outer) if before is not None else outer)
+        item = _join(binder, join, item, right, binder.scope(before, outer) if before is not None else outer)
         if before is not None and not lateral and free_columns(item.node) & before.node.output_ids:
             raise Unmodelled("a LATERAL join that reads a table before a comma")
     if before is not None and not lateral:
@@ -110,7 +110,7 @@ def _join(binder: Binder, join: exp.Join, left: FromItem, right: FromItem, outer
         return _join_using(kind, left, right, using, lateral)
     on: tuple[exp.Expr, ...] = ()
     if join.args.get("on") is not None:
-        both = Scope(_side_by_side(left, right), outer)
+        both = binder.scope(_side_by_side(left, right), outer)
         on = conjuncts(Expressions(binder, both).bind(join.args["on"]))
     if kind == "positional":
         raise Unplannable(
@@ -177,7 +177,7 @@ def _item(binder: Binder, ast: exp.Expr, outer: Scope | None, before: FromItem |
         raise Unmodelled("SAMPLE")
     if ast.args.get("pivots"):
         raise Unmodelled("PIVOT")
-    seen = Scope(before, outer) if before is not None else outer
+    seen = binder.scope(before, outer) if before is not None else outer
     if isinstance(ast, exp.Table):
         item = _table(binder, ast, seen)
     elif isinstance(ast, exp.Lateral):
@@ -368,7 +368,7 @@ def _function(binder: Binder, ast: exp.Expr, seen: Scope | None) -> FromItem:
     arguments = call.expressions if isinstance(call, exp.Unnest) else [call]
     if isinstance(call, exp.Unnest) and (len(arguments) != 1 or ast.args.get("offset")):
         raise Unmodelled("unnest of several lists")
-    scope = seen or Scope(NO_FROM)
+    scope = seen or binder.scope(NO_FROM)
     binder_ = Expressions(binder, scope)
     if isinstance(call, exp.Unnest):
         bound: exp.Expr = exp.Unnest(expressions=[binder_.bind(arguments[0])])

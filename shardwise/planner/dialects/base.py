@@ -113,7 +113,8 @@ class Dialect:
     are the same to a sharding. `folds` is what it takes as equal, where an EXACT column is known by it; None
     where EXACT says nothing. `carries_collations`: the merge compares a fragment's columns as the shards
     do, computed ones too. (Not all digits of those that `quotients` tells of, if the
-    reader cuts them.) `has_semi_join`: the dialect has a word for it.
+    reader cuts them.) `has_semi_join`: the dialect has a word for it. `has_fields`: `b.x` may be a field of
+    the column `b`; else `b` is a table there, whatever columns are called.
     `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
     values that ran first. `sums_overflow`: a SUM
     of whole numbers is of their own width, and may raise.
@@ -147,6 +148,7 @@ class Dialect:
     folds: Callable[[Column], Folds | None] = _not_relied_on
     carries_collations: bool = False
     has_semi_join: bool = False
+    has_fields: bool = False
     never_fails: Callable[[exp.Expr], bool] = _never
     sums_overflow: bool = False
     wide: Callable[[exp.Expr, Kind], exp.Expr | None] = _not_wide

@@ -84,6 +84,7 @@ DUCKDB = Dialect(
     reader=ANY,
     has_marks=True,
     has_semi_join=True,
+    has_fields=True,
     wide=_wide,
     family=partial(type_family, dialect="duckdb"),
 )

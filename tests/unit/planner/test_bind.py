@@ -395,6 +395,16 @@ def test_a_table_outside_is_meant_where_the_column_of_its_name_has_no_fields() -
         text_of("SELECT 1 FROM b WHERE k.x = 1")
 
 
+def test_a_list_has_no_fields() -> None:
+    local = {"a": (Output(ColumnId("a", "k"), "BIGINT[]"),)}
+    binder, _ = context(local=local)
+    bound = binder.query(
+        parse_sql("SELECT 1 FROM b AS k WHERE EXISTS (SELECT 1 FROM a WHERE a.k = k.k)"), None
+    )
+    assert "struct" not in to_query(bound.node, lambda _: None, bound.names).sql(dialect="duckdb")
+    assert "= k_1.k" in to_query(bound.node, lambda _: None, bound.names).sql(dialect="duckdb")
+
+
 # Hidden columns, local tables
 
 

@@ -65,3 +65,32 @@ def test_a_primary_key_determines_the_rest() -> None:
 def test_a_key_that_two_shards_may_have_does_not() -> None:
     """One server with both shards' rows would have no such primary key."""
     assert "name" not in _fragment("SELECT id, name, count(*) FROM u GROUP BY id").rpartition("GROUP BY")[2]
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "postgres", "sqlite"])
+@pytest.mark.parametrize("type_", ["INT", "JSON", "INET", "INTEGER[]"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT m.id FROM t AS m WHERE EXISTS (SELECT 1 FROM u WHERE u.m = m.m)",
+        "SELECT m.id, (SELECT max(u.k) FROM u WHERE u.m = m.m) FROM t AS m",
+        "SELECT 1 FROM t m WHERE EXISTS (SELECT 1 FROM u WHERE EXISTS (SELECT 1 FROM u v WHERE v.m = m.m))",
+        "SELECT 1 FROM t AS m WHERE EXISTS (SELECT 1 FROM (SELECT k + 1 AS m FROM u) AS u WHERE u.m = m.m)",
+    ],
+)
+def test_a_table_is_no_column_of_its_name(dialect: str, type_: str, sql: str) -> None:
+    """`m.m` is a column of the outer table `m`, whatever the inner table's column `m` is."""
+    schemes = {
+        "mysql": "mysql://u@h/d{n}",
+        "postgres": "postgresql://u@h/d{n}",
+        "sqlite": "sqlite:///d{n}.sqlite",
+    }
+    catalog = parse(f"""
+        CREATE CATALOG c DIALECT {dialect};
+        CREATE SOURCE s{{n}} FOR n IN 0-1 URL '{schemes[dialect]}';
+        CREATE SHARDING k USING MOD 2 AS m ON s{{m}};
+        ATTACH TABLE t (id BIGINT PRIMARY KEY, m {type_}) SHARD BY k (id);
+        ATTACH TABLE u (k BIGINT, m {type_}) SHARD BY k (k);
+    """)
+    outer = Planner(catalog).prepare(sql).plan().fragments[0].sql.replace("`", "")
+    assert outer.endswith((".m FROM t", ".m FROM t AS m"))
