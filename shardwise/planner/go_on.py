@@ -27,6 +27,7 @@ from shardwise.plan.tree import column, column_id, plans_in
 from shardwise.planner.context import Seen
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.keyset import Place, after
+from shardwise.planner.origins import origin, origin_of_extreme
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.seek_values import travels, written
 from shardwise.planner.total_order import NoOrder, never_null, resolved, total_order
@@ -53,6 +54,13 @@ def go_on(root: Node, names: tuple[str, ...], seen: Seen | None, ctx: PlanContex
     computed = [resolved(key.expr, source) for key in keys]
     if any(is_volatile(expr) or any(True for _ in plans_in(expr)) for expr in computed):
         raise _refused("the ORDER BY is not the same each time it is computed")
+    for number, key in enumerate(keys, start=1):
+        if ctx.catalog.dialect == "mysql" and _is_of_members(key, source):
+            raise _refused(
+                f"its sort key {number} is an ENUM or SET, which sorts by its members' places but is read as "
+                "their text",
+                "Order by its text, CONCAT(column), or by FIELD(column, …)",
+            )
     offset = limit.offset
     if seen is not None:
         if len(seen.values) != len(keys):
@@ -62,6 +70,14 @@ def go_on(root: Node, names: tuple[str, ...], seen: Seen | None, ctx: PlanContex
     page = limit.but(input=Sort(input=source, keys=keys), offset=offset)
     tree, ids = _shown(root, limit, page, [key.expr for key in keys], ctx)
     return Pages(tree, names + tuple(f"{KEY}{i + 1}" for i in range(len(ids))))
+
+
+def _is_of_members(key: SortKey, source: Node) -> bool:
+    """Of a computed one the type is a text's."""
+    id = column_id(key.expr)
+    found = None if id is None else origin(source, id) or origin_of_extreme(source, id)
+    column = None if found is None else found.column
+    return column is not None and column.type.upper().startswith(("ENUM", "SET"))
 
 
 def _parts(root: Node) -> tuple[Limit, Sort]:

@@ -36,3 +36,21 @@ def origin(node: Node, id: ColumnId) -> Origin | None:
         id = ColumnId(expr.table, expr.name)
     below = next((each for each in node.inputs if id in each.output_ids), None)
     return None if below is None else origin(below, id)
+
+
+def origin_of_extreme(node: Node, id: ColumnId) -> Origin | None:
+    """Of which table's column it is the MIN or MAX of groups, by however many steps; None where it is not."""
+    if isinstance(node, Project | Aggregate) and node.rel == id.rel:
+        items = node.items if isinstance(node, Project) else node.keys + node.calls
+        expr = next((bare(item.expr) for item in items if item.name == id.name), None)
+        if isinstance(expr, exp.Min | exp.Max) and isinstance(node, Aggregate):
+            inner = bare(expr.this)
+            if not isinstance(inner, exp.Column):
+                return None
+            below = ColumnId(inner.table, inner.name)
+            return origin(node.input, below) or origin_of_extreme(node.input, below)
+        if not isinstance(expr, exp.Column):
+            return None
+        id = ColumnId(expr.table, expr.name)
+    below_node = next((each for each in node.inputs if id in each.output_ids), None)
+    return None if below_node is None else origin_of_extreme(below_node, id)

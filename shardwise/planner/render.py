@@ -36,7 +36,7 @@ from shardwise.planner.dialects import query_dialect
 from shardwise.planner.estimates.moved import moved
 from shardwise.planner.foreign import Foreign
 from shardwise.planner.narrow_keys import has_lists, narrowed
-from shardwise.planner.origins import origin
+from shardwise.planner.origins import origin, origin_of_extreme
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passing import passing
 from shardwise.planner.route_keys import routed
@@ -154,13 +154,20 @@ def _order(gather: Gather, ctx: PlanContext) -> tuple[OrderKey, ...]:
 
 
 def _types(inner: Node, catalog: Catalog) -> dict[str, str]:
-    """The declared types of a fragment's columns that are a table's as they are."""
+    """The declared types of a fragment's columns that are a table's as they are, and of the least and the
+    largest of an ENUM or SET, which are of that type again."""
     found = {}
-    for name, of in _plain(inner, stream_names(inner)).items():
+    names = stream_names(inner)
+    for name, of in _plain(inner, names).items():
         schema, _, table = of.table.rpartition(".")
         declared = catalog.stored(table, schema or None)
         column = declared.column(of.column) if isinstance(declared, Table) else None
         if column is not None:
+            found[name] = column.type
+    for name, output in zip(names, inner.outputs, strict=False):
+        of_extreme = origin_of_extreme(inner, output.id)
+        column = None if of_extreme is None else of_extreme.column
+        if column is not None and column.type.upper().startswith(("ENUM", "SET")):
             found[name] = column.type
     return found
 

@@ -3,7 +3,8 @@
     SELECT f1.e FROM f1 ORDER BY f1.e      e ENUM('small','large'): sorts by place, and the merge by letters
     =>  … ORDER BY CASE WHEN f1.e IS NULL THEN NULL ELSE FIELD(f1.e, 'small', 'large') END
 
-A SET sorts by the sum of its members' bits. All else that takes such a column for a number (`e + 0`, `e > 2`,
+A SET sorts by the sum of its members' bits. MIN and MAX compare texts, but what they give is an ENUM or SET
+again, and sorts by its place. All else that takes such a column for a number (`e + 0`, `e > 2`,
 `sum(e)`) is right on the shards, and refused in the merge, where it would be 0. So is a JSON column that is
 put into another JSON (`json_object('j', j)`): it would be a text in quotes there.
 """
@@ -50,6 +51,7 @@ _HARMLESS: Final = (
     *(exp.Order, exp.Case, exp.If, exp.Is, exp.Like, exp.Window, exp.Tuple),
 )
 _EQUALITIES: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
+_INEQUALITIES: Final = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
 def as_texts(query: exp.Query, declared: Callable[[], Streams]) -> exp.Query:
@@ -68,17 +70,23 @@ def as_texts(query: exp.Query, declared: Callable[[], Streams]) -> exp.Query:
             type_ = scopes.type_of(column, select)
             if type_ is not None and _KIND.match(type_):
                 key.set("this", _place(column.copy(), type_))
-    for column in list(query.find_all(exp.Column)):
-        select = column.find_ancestor(exp.Select)
-        type_ = scopes.type_of(column, select) if select is not None else None
-        if type_ is not None and _KIND.match(type_) and not _is_text(column, scopes, select):
-            kind = type_.strip()[:4].upper().rstrip("(")
-            raise Unplannable(
-                f'the {kind} column "{column.name}" is taken for a number, or compared by its order, where '
-                "rows of several shards meet: there it is a text",
-                hint=f"Compute it in a subquery of its table alone: (SELECT {column.name} + 0 AS n FROM …)",
-            )
+    for value in list(query.find_all(exp.Column, exp.Min, exp.Max)):
+        select = value.find_ancestor(exp.Select)
+        type_ = scopes.type_of(value, select) if select is not None else None
+        if type_ is not None and _KIND.match(type_) and not _is_text(value, scopes, select):
+            raise _not_here(value, type_.strip()[:4].upper().rstrip("("))
     return query
+
+
+def _not_here(value: exp.Expr, kind: str) -> Unplannable:
+    is_column = isinstance(value, exp.Column)
+    named = f'the {kind} column "{value.name}"' if is_column else f"the {value.key.upper()} of an {kind}"
+    column = value.name if is_column else "column"
+    return Unplannable(
+        f"{named} is taken for a number, or compared by its order, where rows of several shards meet: there "
+        "it is a text",
+        hint=f"Compute it in a subquery of its table alone: (SELECT {column} + 0 AS n FROM …)",
+    )
 
 
 def _check_json(query: exp.Query, scopes: _Scopes) -> None:
@@ -123,7 +131,11 @@ class _Scopes:
         self._streams = {name.lower(): columns for name, columns in streams.items()}
 
     def type_of(self, expr: exp.Expr, select: exp.Select | None) -> str | None:
-        """The declared type of a column that is a stream's as it is."""
+        """The declared type of a column that is a stream's as it is, or of the least or largest of an ENUM or
+        SET."""
+        if isinstance(expr, exp.Min | exp.Max) and not isinstance(expr.parent, exp.Window):
+            type_ = self.type_of(bare(expr.this), select)
+            return type_ if type_ is not None and _KIND.match(type_) else None
         if not isinstance(expr, exp.Column) or isinstance(expr.this, exp.Star):
             return None
         while select is not None:
@@ -185,23 +197,26 @@ def _cte(name: str, around: exp.Expr) -> exp.CTE | None:
     return None
 
 
-def _is_text(column: exp.Column, scopes: _Scopes, select: exp.Select | None) -> bool:
+def _is_text(value: exp.Expr, scopes: _Scopes, select: exp.Select | None) -> bool:
     """Whether all that is done with it here is what would be done with its text."""
-    parent = column.parent
+    parent = value.parent
     while isinstance(parent, exp.Paren):
         parent = parent.parent
     if isinstance(parent, exp.Anonymous):
         return parent.name.partition("\ue001")[0].lower() in _AS_TEXT
     if isinstance(parent, _EQUALITIES):
         others = [bare(operand) for operand in parent.iter_expressions()]
-        return all(_may_be_text(other, scopes, select) for other in others if other is not column)
+        return all(_may_be_text(other, scopes, select) for other in others if other is not value)
+    if isinstance(parent, _INEQUALITIES):
+        others = [bare(operand) for operand in parent.iter_expressions()]
+        return all(isinstance(o, exp.Literal) and o.is_string for o in others if o is not value)
     return isinstance(parent, _HARMLESS)
 
 
 def _may_be_text(expr: exp.Expr, scopes: _Scopes, select: exp.Select | None) -> bool:
     if isinstance(expr, exp.Literal):
         return bool(expr.is_string)
-    if isinstance(expr, exp.Column):
+    if isinstance(expr, exp.Column | exp.Min | exp.Max):
         type_ = scopes.type_of(expr, select)
         return type_ is None or not _NUMBERS.match(type_)
     return isinstance(expr, exp.Placeholder | exp.Parameter | exp.Null | exp.Anonymous | exp.Query)
