@@ -261,6 +261,16 @@ def test_what_would_not_be_stays_on_postgresql(postgresql: Ask, column: str) -> 
         postgresql(sql, ("broadcast",))
 
 
+@pytest.mark.parametrize("column", UNREADABLE)
+@pytest.mark.parametrize("force", [("keys",), ("keys", "range")], ids="-".join)
+def test_a_side_whose_keys_cannot_be_read_narrows_nothing(
+    postgresql: Ask, column: str, force: tuple[str, ...]
+) -> None:
+    """The keys' error was nobody's, and then they were taken for none at all: no row met any."""
+    for sql in _comparing(column):
+        postgresql(sql, force)
+
+
 def _shown(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Values with their Python types: 1 is not 1.0, nor is 1.0 the 1.00 of a DECIMAL."""
     return [tuple(f"{type(value).__name__} {value!r}" for value in row) for row in rows]
