@@ -110,8 +110,9 @@ class Compared(NamedTuple):
     """How values of a sort column compare, where they do not come as Arrow's own of their type.
 
     Texts that a server writes: `whole` and `unsigned` numbers, `decimal` ones of so many digits after the
-    point, `double`, `day` and `moment` with years of any length, `text` by its code points, `padded` with
-    blanks to so many characters. Cells of SQLite: `cell`, texts among them by their bytes, `nocase`, `rtrim`.
+    point, `double`, `day` and `moment` with years of any length, `text` by its code points, `encoded` by its
+    bytes in the database's encoding, which must be in the order of code points, `padded` with blanks to so
+    many characters. Cells of SQLite: `cell`, texts among them by their bytes, `nocase`, `rtrim`.
     """
 
     how: Literal[
@@ -123,6 +124,7 @@ class Compared(NamedTuple):
         "day",
         "moment",
         "text",
+        "encoded",
         "padded",
         "cell",
         "nocase",

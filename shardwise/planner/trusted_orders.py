@@ -106,6 +106,9 @@ def _text_of_mysql(type_: ColumnType, collation: str) -> Compared | None:
 
 
 def _text_of_postgres(type_: ColumnType, collation: str) -> Compared | None:
-    """`character(n)`, without the blanks at its end, is not among them."""
+    """`character(n)`, without the blanks at its end, is not among them.
+
+    By bytes of the database's encoding, which no catalog says: the executor looks at it.
+    """
     is_text = type_.name in ("TEXT", "VARCHAR", "CHARACTER VARYING", "CHAR VARYING")
-    return Compared("text") if is_text and collation.strip('"') in _BY_BYTES else None
+    return Compared("encoded") if is_text and collation.strip('"') in _BY_BYTES else None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shardwise.catalog import parse
-from shardwise.errors import OperationalError, Reason
+from shardwise.errors import NotSupportedError, OperationalError, Reason
 from shardwise.session.cluster import Cluster
 from tests.servers import postgres
 from tests.servers.served import served
@@ -79,6 +79,36 @@ def test_members_of_a_type_of_the_databases_own() -> None:
     with served("postgres", {"t": (columns, rows)}, before=before, declared=declared) as world:
         for sql in ("SELECT m, count(*) FROM t GROUP BY m ORDER BY m", "SELECT id, m FROM t ORDER BY id"):
             assert world.found(sql) == world.expected(sql)
+
+
+@pytest.mark.parametrize("encoding", ["UTF8", "LATIN1", "SQL_ASCII", "WIN1252", "EUC_JP"])
+def test_rows_in_the_order_of_an_encoding_s_bytes(encoding: str) -> None:
+    """By bytes of WIN1252 the sign of the euro is before ÿ, by code points behind it."""
+    server = postgres()
+    table = 'CREATE TABLE t (id bigint, own text COLLATE "C")'
+    options = f"TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'"
+    texts = {"WIN1252": "é€ÿ", "EUC_JP": "abc"}.get(encoding, "aÿé")
+    names = [server.database(table, options=o) for o in (options, "")]
+    for id_, text in enumerate(texts):
+        server.insert(names[id_ % 2 if encoding == "UTF8" else 0], "t", [(id_, text)])
+    sources = "".join(f"CREATE SOURCE s{n} URL '{server.url(name)}';" for n, name in enumerate(names))
+    catalog = parse(
+        f"CREATE CATALOG c DIALECT postgres; {sources} CREATE SHARDING k USING MOD 2 AS m ON s{{m}};"
+        'ATTACH TABLE t (id BIGINT, own TEXT COLLATE "C") SCATTERED ON k;'
+    )
+    sql = "SELECT own FROM t ORDER BY own"
+    with Cluster(catalog, Path.cwd(), lambda _: server.password, {}) as cluster, cluster.connect() as con:
+        if encoding in ("WIN1252", "EUC_JP"):
+            with pytest.raises(NotSupportedError, match=f"is in {encoding}.* merged"):
+                con.execute(sql).fetchall()
+        else:
+            assert con.execute(sql).fetchall() == [(text,) for text in sorted(texts)]
+    with (
+        Cluster(catalog, Path.cwd(), lambda _: server.password, {}) as cluster,
+        cluster.connect(disable_passes=["merge_sorted"]) as con,
+    ):
+        by_bytes = sorted(texts, key=lambda text: text.encode("cp1252"))
+        assert con.execute(sql).fetchall() == [(text,) for text in by_bytes]
 
 
 def test_databases_that_order_texts_otherwise() -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
-from shardwise.errors import OperationalError, Reason
+from shardwise.errors import NotSupportedError, OperationalError, Reason
 from shardwise.executor.backends.base import SourceConnection
 from shardwise.executor.conform import CHECK, drift
 from shardwise.executor.served.product import Product, StreamColumn
 from shardwise.executor.served.strict import AlikeTables
 from shardwise.plan.run import Request
 
+_BY_CODE_POINT: Final = frozenset({"UTF8", "SQL_ASCII", "LATIN1"})
+"""Encodings whose bytes are in the order of the texts that they are sent as. (Of SQL_ASCII, bytes are sent
+as they are.)"""
 TYPE = b"type"
 """A field's metadata: the server's type of it, as SQL text."""
 
@@ -35,6 +38,8 @@ class TextForm:
         self.alike = alike
         self.schema: pa.Schema | None = None
         """That of the first shard that answered, its fields' types in their metadata."""
+        self.is_in_order_of_bytes = False
+        """Whether texts of its shards are merged by an order that their databases' encodings must have."""
         self._lock = threading.Lock()
 
     def batches(
@@ -49,6 +54,8 @@ class TextForm:
         if self.columns is not None:
             sql = self.product.readable(sql, self.columns)
         reader = connection.arrow(sql, params, batch_rows)
+        if self.is_in_order_of_bytes:
+            self._check_encoding(connection, request.shard)
         with self._lock:
             first = self.schema = self.schema or reader.schema
         self._check(request.shard, request.fragment, reader.schema, first)
@@ -63,6 +70,15 @@ class TextForm:
             self.product.as_answered(column, type_)
             for column, type_ in zip(self.columns, types_of(self.schema), strict=True)
         )
+
+    def _check_encoding(self, connection: SourceConnection, shard: str) -> None:
+        encoding = self.product.encoding_of(connection)
+        if encoding not in _BY_CODE_POINT:
+            raise NotSupportedError(
+                f'the database of shard "{shard}" is in {encoding or "an unknown encoding"}: its '
+                "order of texts by their bytes is not that of Unicode, by which sorted rows are merged",
+                hint="Let the merge sort them: disable_passes=['merge_sorted']",
+            )
 
     def _check(self, shard: str, fragment: str, found: pa.Schema, first: pa.Schema) -> None:
         wanted = len(first) if self.columns is None else len(self.columns)

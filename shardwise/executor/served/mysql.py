@@ -113,6 +113,10 @@ class MySQL:
     def order_of(self, connection: SourceConnection) -> str:
         return ""
 
+    def encoding_of(self, connection: SourceConnection) -> str:
+        """Each column has its own."""
+        return ""
+
     def is_collated_as(self, found: str, declared: str) -> bool:
         return not declared or declared.strip('"') == found.strip('"')
 

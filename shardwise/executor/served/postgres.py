@@ -9,7 +9,7 @@ Each value is the text that the shard wrote of it, which the type's own input fu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -40,6 +40,13 @@ _ORDER: Final = (
     "SELECT concat_ws(' ', d.datcollate, d.datctype, j ->> 'daticulocale', j ->> 'datlocale') "
     "FROM pg_database AS d, to_jsonb(d) AS j WHERE d.datname = current_database()"
 )
+
+
+@runtime_checkable
+class _Encoded(Protocol):
+    """A connection that knows its database's encoding, as the server says it of itself."""
+
+    def encoding(self) -> str: ...
 
 
 class Postgres:
@@ -104,6 +111,9 @@ class Postgres:
         connection.execute(_ORDER, {})
         ((found,),) = connection.fetchmany(2)
         return str(found)
+
+    def encoding_of(self, connection: SourceConnection) -> str:
+        return connection.encoding() if isinstance(connection, _Encoded) else ""
 
     def is_collated_as(self, found: str, declared: str) -> bool:
         """A collation under which equal texts may differ must be declared: plans rest on it."""

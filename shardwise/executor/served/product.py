@@ -82,6 +82,9 @@ class Product(Protocol):
     def order_of(self, connection: SourceConnection) -> str:
         """How the database orders such texts."""
 
+    def encoding_of(self, connection: SourceConnection) -> str:
+        """The database's encoding, "" if it does not say one."""
+
     def is_collated_as(self, found: str, declared: str) -> bool:
         """Whether a column's collation is what the catalog says; of either "" where nothing is said."""
 

@@ -68,6 +68,11 @@ class PostgresConnection:
         self._ready()
         return self._version
 
+    def encoding(self) -> str:
+        """The database's, which the server says when it is connected to."""
+        session = self._taken or self._ready()
+        return (session.pgconn.parameter_status(b"server_encoding") or b"").decode()
+
     def assumes(self, version: object) -> bool:
         if self._version is None:
             self._assumed = version
