@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _CONTROL = r"[\x00-\x1f]"
+_LATIN = r"\x00-\x7f\xa0-\xff" + bytes(range(0x80, 0xA0)).decode("cp1252", "ignore")
 
 
 def json_rows(columns: Sequence[pa.Array], is_plain: Sequence[bool]) -> str:
@@ -45,10 +46,10 @@ def ascii_json(column: pa.Array) -> pa.Array:
     return pa.array([None if cell is None else dumps(cell) for cell in column.to_pylist()], pa.string())
 
 
-def has_wide(column: pa.Array) -> bool:
-    """Whether a text has a character beyond U+FFFF."""
+def has_more_than_latin(column: pa.Array) -> bool:
+    """Whether a text has a character that Windows-1252 does not, which MySQL calls Latin-1."""
     is_text = pa.types.is_string(column.type)
-    return is_text and bool(pc.any(pc.match_substring_regex(column, r"[\x{10000}-\x{10FFFF}]")).as_py())
+    return is_text and bool(pc.any(pc.match_substring_regex(column, f"[^{_LATIN}]")).as_py())
 
 
 def latin(column: pa.Array) -> pa.Array:

@@ -20,10 +20,10 @@ from shardwise.catalog.model import Column
 from shardwise.catalog.spoken import spoken
 from shardwise.errors import DataError, Error, InternalError, NotSupportedError
 from shardwise.executor.backends.base import Columns, SourceConnection
-from shardwise.executor.served.encoding import has_wide, pieces
+from shardwise.executor.served.encoding import has_more_than_latin, pieces
 from shardwise.executor.served.mysql_objections import objection_of
 from shardwise.executor.served.mysql_rows import (
-    collate,
+    in_its_collation,
     is_bytes,
     json_document,
     read_back,
@@ -213,10 +213,11 @@ class MySQL:
     ) -> Relation:
         """A BIT takes the bytes of the JSON text, which is in Latin-1 for that.
 
-        Texts have \\u… then; those with characters beyond U+FFFF, which the server does not read so, are in
-        base64. Their COLLATE counts as the statement's own: what compares them with another is refused.
+        Texts have \\u… then; those with characters that are not of Latin-1, of which the server would make an
+        empty text without a word, are in base64. Their COLLATE counts as the statement's own: what compares
+        them with another is refused.
         """
-        wide = {i for i in range(len(columns)) if any(has_wide(batch.column(i)) for batch in batches)}
+        wide = {i for i in range(len(columns)) if any(has_more_than_latin(b.column(i)) for b in batches)}
         widths = text_widths(columns, batches)
         before, arms = [], []
         for number, piece in enumerate(pieces(batches, _PIECE_BYTES)):
@@ -244,7 +245,7 @@ class MySQL:
             defined.append(f"{cell} {texts.get(at) or type_in_json(column)} PATH '$[{at}]' ERROR ON ERROR")
             shown = read_back(column, f"j.{cell}")
             if at in wide and at in texts:
-                shown = f"CONVERT(FROM_BASE64({shown}) USING utf8mb4){collate(column.collation)}"
+                shown = in_its_collation(f"CONVERT(FROM_BASE64({shown}) USING utf8mb4)", column.collation)
             items.append(f"{shown} AS {name}")
         return (
             f"SELECT {', '.join(items)} FROM JSON_TABLE({rows}, '$[*]' COLUMNS ({', '.join(defined)})) AS j"

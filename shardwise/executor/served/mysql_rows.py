@@ -78,8 +78,13 @@ def text_types(columns: Sequence[StreamColumn], widths: Mapping[str, int]) -> di
     return found
 
 
-def collate(collation: str | None) -> str:
-    return f" COLLATE {collation}" if collation and collation.startswith("utf8mb4") else ""
+def in_its_collation(text: str, collation: str | None) -> str:
+    """A text of utf8mb4 in its column's character set and collation."""
+    if not collation or collation == "binary":
+        return text
+    if collation.startswith("utf8mb4"):
+        return f"{text} COLLATE {collation}"
+    return f"CONVERT({text} USING {collation.partition('_')[0]}) COLLATE {collation}"
 
 
 def _collated(collation: str | None) -> str:
