@@ -266,3 +266,19 @@ def test_distinct_on_a_subquery_by_which_rows_are_sorted(dialect: str) -> None:
         f"SELECT DISTINCT ON ({one}) {one} AS x, count(*) AS n FROM t5 q GROUP BY q.id ORDER BY 1, 2",
         "SELECT DISTINCT ON ((SELECT max(k) FROM t1)) (SELECT max(k) FROM t1) AS x, k FROM t5 ORDER BY 1, 2",
     )
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_groups_by_what_is_computed_are_filtered_by_it(shards: int) -> None:
+    """column "f1.c4" does not exist: MariaDB's HAVING knows columns that are grouped by, no expressions."""
+    rows = ((1, 2), (2, 2), (3, 1), (4, 0), (5, None), (6, 3))
+    tables = (Table("t3", "k INTEGER, n INTEGER", "SHARD BY h0 (k)", rows=rows),)
+    world = World(shards, (Sharding("h0", "MOD 2"),), tables, dialect="mysql", products=("mysql",))
+    for sql in (
+        "SELECT 1 AS x FROM (SELECT q.c % 3 g, min(1) n FROM (SELECT 1 c FROM t3) q GROUP BY 1) r WHERE g=n",
+        "SELECT n + 1 AS g, count(*) AS c FROM t3 GROUP BY n + 1 HAVING g > c",
+        "SELECT k, n + 1 AS g, count(*) AS c FROM t3 GROUP BY k, n + 1 HAVING g > c OR g IS NULL",
+        "SELECT concat(n, 'x') AS g, avg(k) AS c FROM t3 GROUP BY concat(n, 'x') HAVING g > c",
+        "SELECT k, n % 2 AS g, avg(n) AS c FROM t3 GROUP BY k, n % 2 HAVING coalesce(g, 0) < c AND k > g",
+    ):
+        agree(world, sql)

@@ -79,10 +79,24 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
         if not any(block.kinds.get(id) is Kind.WINDOW for id in counts):
             block = render.wrap(block)
     target = block.qualify if block.has_windows else block.having if block.is_grouped else block.where
-    target.extend(render.write(expr, block, outer) for expr in exprs)
+    if target is block.having and not render.reader.having_computes:
+        target.extend(_of_groups(render, exprs, block, outer))
+    else:
+        target.extend(render.write(expr, block, outer) for expr in exprs)
     if target is block.where and any(is_volatile(expr) for expr in exprs):
         block.has_volatile_filter = True
     return block
+
+
+def _of_groups(render: Renderer, exprs: Sequence[exp.Expr], block: Block, outer: Scope) -> list[exp.Expr]:
+    """HAVING where it may not repeat a key that is computed: the least of a group's is the group's."""
+    before = block.columns
+    keys = {id: ref for id, ref in before.items() if block.kinds.get(id) is Kind.KEY}
+    least = {id: _marked(exp.Min(this=ref.copy())) for id, ref in keys.items() if isinstance(ref, exp.Expr)}
+    block.columns = {**before, **least}
+    written = [render.write(expr, block, outer) for expr in exprs]
+    block.columns = before
+    return written
 
 
 def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Block:

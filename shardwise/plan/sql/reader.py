@@ -8,7 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Reader:
     """Without `qualify`, and `having_alone` (HAVING without GROUP BY), rows are filtered around a derived
-    table.
+    table. `having_computes`: HAVING may repeat what GROUP BY computes; MariaDB knows but columns there.
 
     `cuts_quotients`: a derived table that is grouped stays one if its quotients are computed on, for the
     engine computes on what it has stored, which has fewer digits. `sees_outer_rows`: a derived table in a
@@ -20,6 +20,7 @@ class Reader:
 
     qualify: bool = True
     having_alone: bool = True
+    having_computes: bool = True
     cuts_quotients: bool = False
     sees_outer_rows: bool = True
     has_semi_join: bool = True

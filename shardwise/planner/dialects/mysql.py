@@ -190,6 +190,7 @@ MYSQL = Dialect(
     reader=Reader(
         qualify=False,
         cuts_quotients=True,
+        having_computes=False,
         sees_outer_rows=False,
         has_semi_join=False,
         merges_below_windows=False,
