@@ -196,6 +196,8 @@ def _text(value: str, column: AskedColumn, dialect: str) -> str:
             if column.stored is Stored.JULIAN:
                 return f"strftime('{form}', {value})"
             return f"strftime('{form}', {_EPOCHS[column.stored].format(value)}, 'unixepoch')"
+    if dialect == "sqlite":  # whose columns of any type may hold bytes that are no text
+        return f"CASE typeof({value}) WHEN 'blob' THEN hex({value}) ELSE CAST({value} AS TEXT) END"
     return f"CAST({value} AS {kind})"
 
 

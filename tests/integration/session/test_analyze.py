@@ -416,6 +416,33 @@ def test_how_sqlite_stores_what_it_has_no_types_for(
     assert done.statistics.rows == known["id"].distinct == 200
 
 
+@pytest.mark.parametrize("mode", ["whole", "scan", "sample"])
+def test_bytes_in_any_column_of_sqlite(tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes that are no text were an error of the file's: "no UTF-8"."""
+    if mode != "whole":
+        monkeypatch.setattr(collecting, "SAMPLE_ROWS", 10)
+    if mode == "sample":
+        monkeypatch.setattr(collecting, "SCANNED_MAX", dict.fromkeys(collecting.SCANNED_MAX, 1))
+    columns = "id INTEGER PRIMARY KEY, a, b BLOB, c TEXT, d INTEGER, e DATE, f NUMERIC, g REAL, h BOOLEAN"
+    values = [b"\xff\x00", b"a", "a", None, 1, 2.5]
+    for n in range(2):
+        with sqlite3.connect(tmp_path / f"s{n}.db") as db:
+            db.execute(f"CREATE TABLE t ({columns})")
+            rows = [(i, *[values[i // 2 % 6]] * 8) for i in range(n, 120, 2)]
+            db.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        db.close()
+    (tmp_path / "cluster.sql").write_text(f"""
+        CREATE CATALOG c DIALECT sqlite;
+        CREATE SOURCE s{{n}} FOR n IN 0-1 URL 'sqlite:///s{{n}}.db' READ ONLY;
+        CREATE SHARDING f USING MOD 2 AS n ON s{{n}};
+        ATTACH TABLE t ({columns}) SHARD BY f (id);
+    """)
+    with shardwise.open(tmp_path / "cluster.sql") as cluster:
+        (done,) = cluster.analyze()
+    assert done.statistics.rows == 120
+    assert done.statistics.columns["a"].nulls == pytest.approx(1 / 6, abs=0.15)
+
+
 @pytest.mark.parametrize("from_sources", [False, True])
 def test_every_kind_of_table(shop: Path, from_sources: bool) -> None:
     with shardwise.open(shop) as cluster:
