@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from shardwise.errors import DataError, Unplannable
+from shardwise.errors import DataError, NotSupportedError, OperationalError, Unplannable
 from shardwise.executor.served.mysql import MySQL
 from shardwise.executor.served.mysql_values import is_told_twice
 from shardwise.executor.served.product import StreamColumn
@@ -139,3 +139,74 @@ def test_which_moments_clocks_show_twice() -> None:
     assert is_told_twice(pa.array(found), "Europe/Berlin")
     assert not is_told_twice(pa.array(found[1:]), "Europe/Berlin")
     assert not is_told_twice(pa.array(found), "+02:00")
+
+
+_SHOWN = """
+    id BIGINT PRIMARY KEY, a DOUBLE(10,2), b FLOAT(7,3), c DOUBLE(10,2) UNSIGNED, d INT(5) ZEROFILL,
+    e DECIMAL(8,2) ZEROFILL, f FLOAT, g FLOAT ZEROFILL, h DOUBLE(10,3) ZEROFILL, y YEAR, tt TIME(3),
+    dt DATETIME(2), t1 TINYINT(1), big BIGINT ZEROFILL, r REAL(9,4), z DOUBLE(40,30), nc NATIONAL CHAR(4),
+    i6 INET6
+"""
+_OF_SHOWN = ["a", "b", "c", "d", "e", "f", "g", "h", "y", "tt", "dt", "t1", "big", "r", "z", "nc", "i6"]
+_SHOWN_ROWS = [
+    (
+        *(i, 0.1 * i, 1.5 * i, 0.1 * i, 7 * i, 1.5 * i, 1.1 * i, 1.25 * i, 0.5 * i, 2000 + i),
+        *(f"10:00:{i:02}.5", f"2024-01-{i + 1:02} 00:00:00.5", i, 12 * i, 1.5 * i, 0.1 * i, "ab", f"::{i}"),
+    )
+    for i in range(10)
+] + [(10, *(None for _ in _OF_SHOWN))]
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[Served]:
+    with served("mysql", {"t": (_SHOWN, _SHOWN_ROWS)}) as found:
+        yield found
+
+
+@pytest.mark.parametrize("column", _OF_SHOWN)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT concat(o.{c}), length(o.{c}) FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
+        "SELECT coalesce(o.{c}, 'none') FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
+        "SELECT o.{c}, greatest(o.{c}, t.{c}) FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
+        "SELECT {c}, concat({c}), count(*) FROM t GROUP BY {c} ORDER BY {c}, 2",
+        "SELECT concat(q.{c}) FROM (SELECT {c} FROM t ORDER BY id LIMIT 6) AS q ORDER BY 1",
+        "SELECT group_concat({c} ORDER BY id) FROM t",
+        "SELECT if(t.id > 3, t.{c}, 'z') FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
+        "SELECT json_array(t.{c}) FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
+        "SELECT concat(min({c}), max({c})) FROM t",
+        "SELECT id, {c} FROM t ORDER BY {c} DESC, id",
+        "SELECT concat({c}) FROM t UNION SELECT {c} FROM t ORDER BY 1",
+    ],
+)
+def test_texts_of_columns_that_are_shown_otherwise(shown: Served, sql: str, column: str) -> None:
+    """A DOUBLE(10,2) is 0.10 as a text, an INT(5) ZEROFILL 00007, on the shards and where rows meet."""
+    asked = sql.format(c=column)
+    assert repr(shown.found(asked)) == repr(shown.expected(asked))
+
+
+@pytest.mark.parametrize("column", ["a", "c", "e", "h", "r", "d", "big"])
+def test_sums_are_shown_as_their_columns_are(shown: Served, column: str) -> None:
+    """Adding up changes last digits, which a sum of such a column does not show."""
+    sql = f"SELECT concat(sum({column})), concat(avg({column})) FROM t"
+    assert shown.found(sql) == shown.expected(sql)
+
+
+def test_what_is_computed_of_such_columns_keeps_its_digits(shown: Served) -> None:
+    """0.1 / 3 is shown with six decimals, and has more: a text of it would have other ones in the merge."""
+    thirds = "FROM (SELECT id, a / 3 AS x FROM t) AS q JOIN t AS o ON o.id = q.id + 1"
+    (exact,) = shown.found(f"SELECT sum(q.x * 1e6) {thirds}")[1][0]
+    assert exact == pytest.approx(1_500_000, abs=1e-6)
+    for text in ("concat(q.x)", "cast(q.x AS CHAR)", "coalesce(q.x, 'none')", "q.x LIKE o.id"):
+        with pytest.raises(NotSupportedError, match='"x" is computed of a DOUBLE'):
+            shown.found(f"SELECT {text} {thirds}")
+
+
+def test_shards_that_show_a_number_otherwise() -> None:
+    columns = "id BIGINT PRIMARY KEY, d {}"
+    rows = [(i, i) for i in range(4)]
+    for here, there in (("INT(5) ZEROFILL", "INT(7) ZEROFILL"), ("DOUBLE(10,2)", "DOUBLE(10,3)")):
+        tables, odd = {"t": (columns.format(here), rows)}, {1: {"t": columns.format(there)}}
+        with served("mysql", tables, odd=odd) as world, pytest.raises(OperationalError, match="on shard"):
+            world.found("SELECT d, count(*) FROM t GROUP BY d")

@@ -232,6 +232,7 @@ class ServedMerging:
             batches.append(batch)
         columns = form.shipped()
         self._product.check_moments(columns, batches, self._options.time_zone)
+        self._product.check_shown(columns, batches, self._merge.sql)
         return self._product.relation(name, columns, batches, stored=name in self._merge.stored)
 
     def _registered(self, name: str, data: Any) -> Relation:

@@ -11,8 +11,9 @@ is. Large streams are set as user variables first, in pieces that fit into a pac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -25,11 +26,13 @@ from shardwise.executor.served.mysql_objections import objection_of
 from shardwise.executor.served.mysql_rows import (
     in_its_collation,
     is_bytes,
+    is_kept,
     json_document,
     read_back,
     text_types,
     text_widths,
     type_in_json,
+    with_any_decimals,
     with_nulls_of,
 )
 from shardwise.executor.served.mysql_types import (
@@ -38,7 +41,9 @@ from shardwise.executor.served.mysql_types import (
     DOUBLES,
     SIZES,
     as_declared,
+    is_shown_otherwise,
     kind_of,
+    shown_as_any,
     taken_apart,
     type_of_arrow,
 )
@@ -49,8 +54,28 @@ _INLINE_BYTES: Final = 64 << 10
 """Up to here rows are a constant of the statement itself."""
 _PIECE_BYTES: Final = 2 << 20
 """Escaped, and with quotes, a piece stays far below 16 MB, which a packet may be by default."""
+_TEXT: Final = re.compile(r"'|\b(LIKE|REGEXP|RLIKE)\b", re.IGNORECASE)
+_CALL: Final = re.compile(r"(\w+)\s*\(")
+_NUMBERS_ONLY: Final = frozenset(
+    (
+        *("sum", "count", "avg", "min", "max", "std", "stddev", "stddev_pop", "stddev_samp", "any_value"),
+        *("variance", "var_pop", "var_samp", "round", "truncate", "floor", "ceil", "ceiling", "abs", "sign"),
+        *("sqrt", "power", "pow", "exp", "ln", "log", "mod", "coalesce", "ifnull", "nullif", "if"),
+        *("greatest", "least", "row_number", "rank", "dense_rank", "over", "partition", "by", "order"),
+        *("select", "from", "where", "and", "or", "not", "on", "in", "exists", "as", "join", "union", "all"),
+        *("any", "distinct", "when", "then", "else", "case", "having", "limit", "values", "with"),
+    )
+)
+"""What is written before a parenthesis where numbers stay numbers."""
 _MATERIALIZED: Final = "LIMIT 18446744073709551615"
 """Makes a derived table one that is kept, and may get an index; else it is read again for every row."""
+
+
+@runtime_checkable
+class _Shows(Protocol):
+    """A connection that says of a result's columns how they are shown, too."""
+
+    def shown(self) -> tuple[str, ...]: ...
 
 
 class MySQL:
@@ -81,10 +106,11 @@ class MySQL:
         asked = ", ".join(f"COLLATION(x.{self.identifier(name)})" for name in names)
         probe = f"WITH x ({listed}) AS ({sql}\n) SELECT x.*, {asked} FROM (SELECT 1) AS one_row LEFT JOIN x"
         described = connection.execute(f"{probe} ON FALSE", params)
+        types = connection.shown() if isinstance(connection, _Shows) else [type_ for _, type_ in described]
         ((*_, collations),) = [(*row[: len(names)], row[len(names) :]) for row in connection.fetchmany(2)]
         return tuple(
             StreamColumn(name, type_, collation if taken_apart(type_).is_text else None)
-            for name, (_, type_), collation in zip(names, described, collations, strict=False)
+            for name, type_, collation in zip(names, types, collations, strict=False)
         )
 
     def readable(self, sql: str, columns: Sequence[StreamColumn]) -> str:
@@ -101,6 +127,10 @@ class MySQL:
 
     def as_answered(self, column: StreamColumn, type_text: str) -> StreamColumn:
         is_told = type_text and taken_apart(type_text).name not in ("NULL", "ENUM", "SET")
+        ours, theirs = taken_apart(column.type), taken_apart(type_text)
+        if ours.name == theirs.name and is_shown_otherwise(column.type):
+            # It is not said of what is read exactly; a DECIMAL's digits are those of the answer.
+            return column._replace(type=f"{type_text} ZEROFILL") if ours.name in DECIMALS else column
         return column._replace(type=type_text) if is_told else column
 
     def kind(self, type_text: str) -> str:
@@ -121,7 +151,11 @@ class MySQL:
         return not declared or declared.strip('"') == found.strip('"')
 
     def is_declared_as(self, found: str, declared: str) -> bool:
-        """Narrower whole numbers do, and a DECIMAL of the same scale: arithmetic is BIGINT's in any case."""
+        """Narrower whole numbers do, and a DECIMAL of the same scale: arithmetic is BIGINT's in any case.
+
+        How a number is shown the catalog need not say.
+        """
+        found, declared = shown_as_any(found), shown_as_any(declared)
         if found == declared:
             return True
         if declared.partition("(")[0] in ("JSON", "ENUM", "SET") and found == "TEXT":
@@ -178,6 +212,21 @@ class MySQL:
                         hint="Ask in UTC: write WITH (time_zone = 'UTC') in the catalog's header",
                     )
 
+    def check_shown(
+        self, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], merge_sql: str
+    ) -> None:
+        """A count of decimals would round what is computed of such a column: it is left off, and no text is
+        made of it."""
+        if not _TEXT.search(merge_sql) and _NUMBERS_ONLY.issuperset(map(str.lower, _CALL.findall(merge_sql))):
+            return
+        for at, column in enumerate(columns):
+            if not is_kept(column, [batch.column(at) for batch in batches]):
+                raise NotSupportedError(
+                    f'"{column.name}" is computed of a DOUBLE or FLOAT with a count of decimals, and of it a '
+                    "text may be made where rows of several shards meet: it would have other digits",
+                    hint="Make the text in a subquery of its table alone, or round it: ROUND(…, 2)",
+                )
+
     def relation(
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool
     ) -> Relation:
@@ -188,6 +237,10 @@ class MySQL:
                     hint=f"Write ST_AsText({column.name}) in its place",
                 )
         batches = [with_nulls_of(self.schema(columns), batch) for batch in batches]
+        columns = [
+            column if is_kept(column, [batch.column(at) for batch in batches]) else with_any_decimals(column)
+            for at, column in enumerate(columns)
+        ]
         if any(taken_apart(column.type).name == "BIT" for column in columns):
             return self._with_bits(name, columns, batches)
         widths = text_widths(columns, batches)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +15,9 @@ from shardwise.executor.served.product import StreamColumn
 
 _VARCHAR_MAX: Final = 16_383
 _ROW_BYTES_MAX: Final = 60_000
+_EXACT_MAX: Final = 2.0**50
+"""Below it a DOUBLE has more digits than these."""
+_NOISE: Final = 2.0**-40
 
 
 def with_nulls_of(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -40,13 +44,13 @@ def type_in_json(column: StreamColumn) -> str:
     type_ = taken_apart(column.type)
     if type_.name != "BIT" and (is_bytes(column) or type_.name in CAST_BACK):
         return "LONGTEXT"
-    if type_.name in REALS:
-        return type_.name
     arguments = f"({type_.arguments})" if type_.arguments else ""
     if type_.name in DECIMALS and type_.arguments:
         digits, _, scale = type_.arguments.partition(",")
         arguments = f"({min(int(digits), 65)},{scale or 0})"
-    return f"{type_.name}{arguments}{' UNSIGNED' if 'UNSIGNED' in type_.rest else ''}"
+    filled = " UNSIGNED ZEROFILL" if "ZEROFILL" in type_.rest else ""
+    unsigned = " UNSIGNED" if "UNSIGNED" in type_.rest and type_.name not in REALS else ""
+    return f"{type_.name}{arguments}{filled or unsigned}"
 
 
 def read_back(column: StreamColumn, cell: str) -> str:
@@ -57,6 +61,43 @@ def read_back(column: StreamColumn, cell: str) -> str:
     if type_.name in CAST_BACK:
         return f"CAST({cell} AS {type_.name})"
     return cell
+
+
+def is_kept(column: StreamColumn, cells: Sequence[pa.Array]) -> bool:
+    """Whether each value stays as it is in a column that has this count of decimals, which rounds it.
+
+    A table's own are rounded already, and a sum of them is but for what adding up makes of its last digits.
+    What else is computed of them need not be, and is shown as it is.
+    """
+    type_ = taken_apart(column.type)
+    if type_.name not in REALS or "," not in type_.arguments:
+        return True
+    digits, decimals = (int(part) for part in type_.arguments.split(","))
+    return all(_is_rounded(given, digits, decimals, is_float=type_.name == "FLOAT") for given in cells)
+
+
+def with_any_decimals(column: StreamColumn) -> StreamColumn:
+    return column._replace(type=taken_apart(column.type).name)
+
+
+def _is_rounded(cells: pa.Array, digits: int, decimals: int, *, is_float: bool) -> bool:
+    """As the server rounds what it stores: the part after the point, to the nearest."""
+    values = cells.drop_null().cast(pa.float64()).to_numpy(zero_copy_only=False)
+    whole, unit = np.floor(values), 10.0**decimals
+    stored = whole + np.rint((values - whole) * unit) / unit
+    if is_float:
+        stored = stored.astype(np.float32).astype(np.float64)
+    is_same = (stored == values) & (np.signbit(stored) == np.signbit(values))
+    if not is_float and np.all(np.abs(values) * unit < _EXACT_MAX):
+        is_same |= np.abs(stored - values) <= np.abs(values) * _NOISE
+    is_small = np.abs(values) <= 10.0 ** (digits - decimals) - 1 / unit
+    return bool(np.all(is_small & is_same))
+
+
+def _is_plain(type_text: str) -> bool:
+    """Whether its texts are JSON's numbers: 00007 is none."""
+    type_ = taken_apart(type_text)
+    return type_.name in WHOLE - {"YEAR"} and "ZEROFILL" not in type_.rest
 
 
 def text_types(columns: Sequence[StreamColumn], widths: Mapping[str, int]) -> dict[int, str]:
@@ -126,5 +167,5 @@ def json_document(
             written.append(at)
         else:
             cells.append(given)
-    plain = [taken_apart(column.type).name in WHOLE - {"YEAR"} for column in columns]
+    plain = [_is_plain(column.type) for column in columns]
     return json_rows(cells, [is_plain or at in written for at, is_plain in enumerate(plain)])

@@ -53,6 +53,12 @@ def taken_apart(type_text: str) -> Type:
     return Type(" ".join(name.upper().split()), arguments or "", rest.upper())
 
 
+def is_shown_otherwise(type_text: str) -> bool:
+    """Whether a number's text has zeros that its value does not need."""
+    type_ = taken_apart(type_text)
+    return (type_.name in REALS and bool(type_.arguments)) or "ZEROFILL" in type_.rest
+
+
 ARROW: Final = {
     "TINYINT": (pa.int8(), pa.uint8()),
     "SMALLINT": (pa.int16(), pa.uint16()),
@@ -81,18 +87,27 @@ def kind_of(type_text: str) -> str:
     if type_.name in ("ENUM", "SET"):
         members = re.sub(r"'\s*,\s*'", "','", written.strip()[3:].lstrip("umUM").strip())
         return f"{type_.name}{members}{suffix}"
-    unsigned = " UNSIGNED" if "UNSIGNED" in type_.rest else ""
+    unsigned = " UNSIGNED" if "UNSIGNED" in type_.rest or "ZEROFILL" in type_.rest else ""
+    filled = " ZEROFILL" if "ZEROFILL" in type_.rest else ""
     if type_.name in WHOLE or type_.name in REALS:
         name = {"INTEGER": "INT", "REAL": "DOUBLE", "DOUBLE PRECISION": "DOUBLE"}.get(type_.name, type_.name)
-        return f"{name}{unsigned}"
+        is_shown = bool(filled) if type_.name in WHOLE else "," in type_.arguments
+        shown = f" SHOWN({type_.arguments}){filled}" if is_shown or filled else ""
+        return f"{name}{unsigned}{shown}"
     if type_.name in DECIMALS:
         digits, _, scale = type_.arguments.partition(",")
-        return f"DECIMAL({int(digits or 10)},{int(scale or 0)}){unsigned}"
+        shown = f" SHOWN(){filled}" if filled else ""
+        return f"DECIMAL({int(digits or 10)},{int(scale or 0)}){unsigned}{shown}"
     if type_.is_text:
         return f"{'CHAR' if type_.name == 'CHAR' else 'TEXT'}{suffix}"
     if type_.is_bytes:
         return f"BINARY({type_.arguments or 1})" if type_.name == "BINARY" else "BYTES"
     return f"{type_.name}({type_.arguments})" if type_.arguments not in ("", "0") else type_.name
+
+
+def shown_as_any(kind: str) -> str:
+    """A kind without how its numbers are shown."""
+    return kind.partition(" SHOWN(")[0]
 
 
 def as_declared(type_text: str) -> str:

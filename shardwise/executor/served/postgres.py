@@ -151,6 +151,11 @@ class Postgres:
     ) -> None:
         """Each is written with its offset."""
 
+    def check_shown(
+        self, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], merge_sql: str
+    ) -> None:
+        """A value's text is its type's."""
+
     def relation(
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool
     ) -> Relation:

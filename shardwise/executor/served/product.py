@@ -99,6 +99,11 @@ class Product(Protocol):
     ) -> None:
         """Raises DataError for a moment that its text, in the session's zone, does not tell."""
 
+    def check_shown(
+        self, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], merge_sql: str
+    ) -> None:
+        """Raises NotSupportedError where the merge may make another text of a value than one server would."""
+
     def relation(
         self, name: str, columns: Sequence[StreamColumn], batches: Sequence[pa.RecordBatch], *, stored: bool
     ) -> Relation:

@@ -37,7 +37,7 @@ from shardwise.executor.backends.mysql.literals import literals
 from shardwise.executor.backends.mysql.server import Server
 from shardwise.executor.backends.mysql.session import Session
 from shardwise.executor.backends.mysql.settings import Settings
-from shardwise.executor.backends.mysql.types import is_float, type_text
+from shardwise.executor.backends.mysql.types import is_float, shown_type, type_text
 from shardwise.executor.backends.mysql.values import decoder
 from shardwise.executor.cells import Decoder, MisfitError
 
@@ -65,6 +65,7 @@ class MySQLConnection:
         self._bulk: BulkResult | None = None
         self._decoder: Decoder | None = None
         self._columns: Columns = ()
+        self._fields: tuple[Any, ...] = ()
         self._floats: frozenset[int] = frozenset()
         self._begun: tuple[str, Mapping[str, Any], Columns | None] | None = None
         self._is_cancelled = self._is_closed = self._is_spoilt = False
@@ -91,6 +92,10 @@ class MySQLConnection:
         columns = self._start(sql, params, wanted)
         self._begun = (sql, params, wanted)
         return columns
+
+    def shown(self) -> tuple[str, ...]:
+        """The types of the columns of what was executed last, with what their texts are shown by."""
+        return tuple(shown_type(field) for field in self._fields)
 
     def fetchmany(self, count: int) -> Rows:
         self._begun = None
@@ -166,7 +171,7 @@ class MySQLConnection:
             columns, _ = _described(fields)
         self._decoder = decoder(wanted, len(fields), self._time_zone) if wanted is not None else None
         self._floats = floats if is_exact else found
-        self._columns = wanted or columns
+        self._columns, self._fields = wanted or columns, fields
         return self._columns
 
     def _begun_with(

@@ -6,9 +6,13 @@ from typing import Any
 
 from shardwise.executor.backends.mysql.driver import FIELD_TYPE
 
-_UNSIGNED = 32
+_UNSIGNED, _ZEROFILL = 32, 64
 _ENUM, _SET = 256, 2048
 _BINARY = 63
+_REALS = (FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE)
+_ANY_DECIMALS = 31
+"""How many a real number has that is shown with as many as it needs."""
+_WIDTH_MAX = 255
 _WHOLE = {
     FIELD_TYPE.TINY: "TINYINT",
     FIELD_TYPE.SHORT: "SMALLINT",
@@ -53,6 +57,20 @@ def type_text(field: Any) -> str:
     if code in _OTHER:
         return _OTHER[code]
     return _text(field)
+
+
+def shown_type(field: Any) -> str:
+    """The type with what its texts are shown by: the decimals of a DOUBLE or FLOAT that has a count of them,
+    and a width that is filled with zeros."""
+    name = type_text(field)
+    is_filled = bool(field.flags & _ZEROFILL) and field.type_code != FIELD_TYPE.YEAR
+    if field.type_code in _REALS and field.scale < _ANY_DECIMALS:
+        name += f"({max(min(field.length, _WIDTH_MAX), field.scale + 1)},{field.scale})"
+    if not is_filled:
+        return name
+    if field.type_code in _WHOLE:
+        name = f"{_WHOLE[field.type_code]}({field.length})"
+    return f"{name.removesuffix(' UNSIGNED')} UNSIGNED ZEROFILL"
 
 
 def is_binary(field: Any) -> bool:
