@@ -132,13 +132,18 @@ class ArrowForm:
         columns: list[pa.Array | pa.ChunkedArray] = []
         directions: list[str] = []
         for key in self._order:
-            for column, is_descending in _sort_columns(table.column(key.column), key):
+            for column, is_descending in _sort_columns(_stored(table.column(key.column)), key):
                 columns.append(column)
                 directions.append("descending" if is_descending else "ascending")
         names = [str(i) for i in range(len(columns))]
         return pc.sort_indices(
             pa.table(columns, names=names), sort_keys=list(zip(names, directions, strict=True))
         )
+
+
+def _stored(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """What Arrow can sort: DuckDB's BOOLEAN comes as bool8, an extension type, for which there is no order."""
+    return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
 
 
 def _comparable(cell: pa.Scalar) -> Any:
