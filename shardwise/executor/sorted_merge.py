@@ -142,7 +142,7 @@ class ArrowForm:
 
 
 def _stored(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """What Arrow can sort: DuckDB's BOOLEAN comes as bool8, an extension type, for which there is no order."""
+    """What Arrow can sort: not bool8, the extension type as which DuckDB gives a BOOLEAN."""
     return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
 
 

@@ -146,7 +146,9 @@ class Paging:
 
         def then(found: Mapping[str, Bound]) -> Plan:
             bound = found[name]
-            rows = bound.rows or ()
+            if bound.rows is None:  # an infinite moment, say, which the driver has no object for
+                return self.naive
+            rows = bound.rows
             firsts = [window.first for window in windows]
             if not page.is_total:
                 for row in rows:
@@ -164,7 +166,7 @@ class Paging:
 
         count = sum(map(len, asked)) if number > 1 else self.expected.first
         plan = self._foreseen(self._samples_plan(trees), count)
-        first = First(name=name, plan=plan, is_scalar=False)
+        first = First(name=name, plan=plan, is_scalar=False, is_lazy=True)
         return replace(self.naive, first=(first,), then=then)
 
     def _samples_plan(self, trees: Sequence[Node]) -> Plan:
