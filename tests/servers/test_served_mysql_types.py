@@ -145,13 +145,23 @@ _SHOWN = """
     id BIGINT PRIMARY KEY, a DOUBLE(10,2), b FLOAT(7,3), c DOUBLE(10,2) UNSIGNED, d INT(5) ZEROFILL,
     e DECIMAL(8,2) ZEROFILL, f FLOAT, g FLOAT ZEROFILL, h DOUBLE(10,3) ZEROFILL, y YEAR, tt TIME(3),
     dt DATETIME(2), t1 TINYINT(1), big BIGINT ZEROFILL, r REAL(9,4), z DOUBLE(40,30), nc NATIONAL CHAR(4),
-    i6 INET6
+    i6 INET6, bi BIT(5)
 """
-_OF_SHOWN = ["a", "b", "c", "d", "e", "f", "g", "h", "y", "tt", "dt", "t1", "big", "r", "z", "nc", "i6"]
+_OF_SHOWN = ["a", "b", "c", "d", "e", "f", "g", "h", "y", "tt", "dt", "t1", "big", "r", "z", "nc", "i6", "bi"]
 _SHOWN_ROWS = [
     (
         *(i, 0.1 * i, 1.5 * i, 0.1 * i, 7 * i, 1.5 * i, 1.1 * i, 1.25 * i, 0.5 * i, 2000 + i),
-        *(f"10:00:{i:02}.5", f"2024-01-{i + 1:02} 00:00:00.5", i, 12 * i, 1.5 * i, 0.1 * i, "ab", f"::{i}"),
+        *(
+            f"10:00:{i:02}.5",
+            f"2024-01-{i + 1:02} 00:00:00.5",
+            i,
+            12 * i,
+            1.5 * i,
+            0.1 * i,
+            "ab",
+            f"::{i}",
+            bytes([i]),
+        ),
     )
     for i in range(10)
 ] + [(10, *(None for _ in _OF_SHOWN))]
@@ -176,6 +186,10 @@ def shown() -> Iterator[Served]:
         "SELECT if(t.id > 3, t.{c}, 'z') FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
         "SELECT json_array(t.{c}) FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
         "SELECT concat(min({c}), max({c})) FROM t",
+        "SELECT min({c}), max({c}) FROM t",
+        "SELECT o.id, concat(coalesce(t.{c}, t.{c})) FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
+        "SELECT concat(q.x) FROM (SELECT coalesce({c}, {c}) AS x FROM t ORDER BY id LIMIT 6) AS q ORDER BY 1",
+        "SELECT concat((SELECT {c} FROM t WHERE id = 3)) FROM t LIMIT 2",
         "SELECT id, {c} FROM t ORDER BY {c} DESC, id",
         "SELECT concat({c}) FROM t UNION SELECT {c} FROM t ORDER BY 1",
     ],

@@ -39,6 +39,7 @@ from shardwise.executor.served.mysql_types import (
     ARROW,
     DECIMALS,
     DOUBLES,
+    REALS,
     SIZES,
     as_declared,
     is_shown_otherwise,
@@ -89,9 +90,13 @@ class MySQL:
 
     def described(self, connection: SourceConnection, sql: str, params: Mapping[str, Any]) -> Columns:
         columns = connection.execute(sql, params)
+        types = connection.shown() if isinstance(connection, _Shows) else [type_ for _, type_ in columns]
         while connection.fetchmany(1000):
             pass
-        return columns
+        return tuple(
+            (name, shown if taken_apart(shown).name in REALS else type_)
+            for (name, type_), shown in zip(columns, types, strict=True)
+        )
 
     def wants_keys(self, error: BaseException) -> bool:
         return False
@@ -114,8 +119,12 @@ class MySQL:
         )
 
     def readable(self, sql: str, columns: Sequence[StreamColumn]) -> str:
-        """A DOUBLE with a count of decimals is shown rounded; CAST takes that off. FLOAT is the source's."""
-        if not any(taken_apart(c.type).name in DOUBLES for c in columns):
+        """A DOUBLE with a count of decimals is shown rounded; CAST takes that off. FLOAT is the source's.
+
+        A BIT that is computed, such as a MAX, is written as a number, and as bits once it is stored.
+        """
+        names = {taken_apart(column.type).name for column in columns}
+        if not names & (DOUBLES | {"BIT"}):
             return sql
         items = []
         for column in columns:
@@ -123,7 +132,10 @@ class MySQL:
             is_double = taken_apart(column.type).name in DOUBLES
             items.append(f"CAST({name} AS DOUBLE) AS {name}" if is_double else name)
         listed = ", ".join(self.identifier(column.name) for column in columns)
-        return f"WITH shardwise_exact ({listed}) AS ({sql}\n) SELECT {', '.join(items)} FROM shardwise_exact"
+        first = f"WITH shardwise_exact ({listed}) AS ({sql}\n)"
+        if "BIT" in names:
+            first += f", shardwise_stored AS (SELECT * FROM shardwise_exact {_MATERIALIZED})"
+        return f"{first} SELECT {', '.join(items)} FROM shardwise_{'stored' if 'BIT' in names else 'exact'}"
 
     def as_answered(self, column: StreamColumn, type_text: str) -> StreamColumn:
         is_told = type_text and taken_apart(type_text).name not in ("NULL", "ENUM", "SET")
