@@ -34,6 +34,15 @@ _RIGHT = ", SESSION join_cache_level = 2, SESSION optimizer_switch = 'subquery_c
 subqueries takes two outer texts for one that are equal by their column's collation, whatever the subquery
 compares them by."""
 
+_SORTED_BYTES = 4096
+_SORTED_WHOLE = (
+    f", SESSION max_sort_length = GREATEST(@@global.max_sort_length, {_SORTED_BYTES})"
+    f", SESSION sort_buffer_size = GREATEST(@@global.sort_buffer_size, {8 << 20})"
+)
+"""By how many bytes of a text MariaDB sorts, and groups where it sorts; a server may be configured to as few
+as 64. What an index holds (3,072 bytes) is sorted whole: a merge has no index, by which one server groups.
+With the buffer 136 such keys have room, as many as by default, before error 1038 comes."""
+
 
 class Session:
     """One thread at a time uses it; anyone may `cut` it.
@@ -212,7 +221,7 @@ class Session:
 
     def _pin(self) -> None:
         wire, settings = self.wire, self.settings
-        more = _RIGHT if self.is_mariadb else ""
+        more = _RIGHT + _SORTED_WHOLE if self.is_mariadb else ""
         if settings.statement_timeout_s is not None:
             more += (
                 f", SESSION max_statement_time = {settings.statement_timeout_s}"
@@ -231,7 +240,7 @@ class Session:
 
     def _verify(self) -> None:
         read_only = "tx_read_only" if self.is_mariadb else "transaction_read_only"
-        wanted = {
+        wanted: dict[str, object] = {
             "sql_mode": set(self.settings.sql_mode.split(",")),
             "time_zone": "+00:00",
             "character_set_client": "utf8mb4",
@@ -240,6 +249,8 @@ class Session:
             "sql_select_limit": _ALL_ROWS,
             read_only: 1,
         }
+        if self.is_mariadb:
+            wanted[f"max_sort_length >= {_SORTED_BYTES}"] = 1
         (found,) = self.wire.ask(f"SELECT {', '.join(f'@@{name}' for name in wanted)}")
         for (name, value), given in zip(wanted.items(), found, strict=True):
             if (set(given.split(",")) if isinstance(value, set) else given) != value:
