@@ -11,7 +11,7 @@ from itertools import product
 
 from sqlglot import exp
 
-from shardwise.errors import ProgrammingError
+from shardwise.errors import NotSupportedError, ProgrammingError
 from shardwise.plan.nodes import Aggregate, ColumnId, Item
 from shardwise.plan.tree import (
     column,
@@ -27,6 +27,7 @@ from shardwise.planner.aggregates import is_aggregate
 from shardwise.planner.bind.block import Block
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.order import place
+from shardwise.planner.bind.repeated import means_the_same
 from shardwise.planner.bind.scope import unique_names
 from shardwise.planner.bind.unmodelled import Unmodelled
 from shardwise.planner.positions import position_of
@@ -46,9 +47,9 @@ def grouped(block: Block, exprs: list[exp.Expr]) -> tuple[list[exp.Expr], exp.Ex
     is_grouping = bound_having is not None or any(_has_aggregate(e) for e in everything)
     if not is_grouping and (group is None or (group.args.get("all") and not keys)):
         return exprs, None  # GROUP BY ALL of nothing but constants groups nothing
-    lift = _Lift(block, keys)
+    lift = _Lift(block, keys, has_sets=sets is not None)
     hints = {id(e): i.name for e, i in zip(exprs, block.items, strict=False)}
-    lifted = [lift.lift(e, hints.get(id(e))) for e in everything]
+    lifted = [lift.lift(e, hints.get(id(e)), is_whole=e is not bound_having) for e in everything]
     block.node = Aggregate(
         input=block.node, rel=lift.rel, keys=tuple(lift.keys), calls=tuple(lift.calls), sets=sets
     )
@@ -183,8 +184,9 @@ def _inside_aggregate(written: exp.Expr, root: exp.Expr) -> bool:
 class _Lift:
     """Moves a block's aggregate calls into its Aggregate, and reads group keys from there."""
 
-    def __init__(self, block: Block, keys: list[exp.Expr]) -> None:
+    def __init__(self, block: Block, keys: list[exp.Expr], *, has_sets: bool) -> None:
         self.block = block
+        self.has_sets = has_sets
         self.rel = block.binder.names.fresh("agg")
         self.raw_keys = keys
         self._names: list[str] = []
@@ -195,12 +197,16 @@ class _Lift:
             for e, item in zip(keys, self.keys, strict=True)
             if type(e) is exp.Column
         }
+        with_subqueries = [n for n, key in enumerate(keys) if key.find(exp.Subquery) is not None]
+        self._repeatable = with_subqueries if block.binder.dialect.finds_subqueries else []
+        selected = [item.expr for item in block.items] if self._repeatable and has_sets else []
+        self._selected = {n for n in self._repeatable if _is_among(keys[n], selected)}
 
-    def lift(self, expr: exp.Expr, hint: str | None = None) -> exp.Expr:
-        """`expr` over the Aggregate's outputs."""
-        for raw, item in zip(self.raw_keys, self.keys, strict=True):
-            if same(raw, expr):
-                return column(ColumnId(self.rel, item.name))
+    def lift(self, expr: exp.Expr, hint: str | None = None, *, is_whole: bool = False) -> exp.Expr:
+        """`expr` over the Aggregate's outputs. `is_whole`: no part, but all that is selected or sorted by."""
+        place = self._key(expr, is_whole)
+        if place is not None:
+            return column(ColumnId(self.rel, self.keys[place].name))
         if isinstance(expr, exp.Window):
             return self._window(expr)
         if is_aggregate(expr) or _is_grouping(expr):
@@ -214,6 +220,34 @@ class _Lift:
         if type(expr) is exp.Column:
             return self._ungrouped(expr)
         return type(expr)(**{key: self._value(value) for key, value in expr.args.items()})
+
+    def _key(self, expr: exp.Expr, is_whole: bool) -> int | None:
+        """The place of the key that it is, as it stands or written again."""
+        for n, key in enumerate(self.raw_keys):
+            if same(key, expr):
+                return n
+        for n in self._repeatable:
+            if means_the_same(self.raw_keys[n], expr) and self._is_found_again(n, expr, is_whole):
+                self._selected |= {n} if is_whole else set()
+                return n
+        return None
+
+    def _is_found_again(self, n: int, expr: exp.Expr, is_whole: bool) -> bool:
+        """Whether one database takes `expr`, which means the same as the key, for the key.
+
+        Without grouping sets it is of no matter: both are of one value. With them PostgreSQL takes the first
+        select item for the key that is written so, and computes all others: of the key's columns, if it can.
+        """
+        is_alike = self.block.binder.written.are_written_alike(self.raw_keys[n], expr)
+        if not self.has_sets:
+            return is_alike
+        if not is_alike:
+            raise NotSupportedError(
+                "a subquery among the keys of GROUP BY is written in two ways, beside grouping sets: whether "
+                "the other is NULL where the key is left out depends on how it is written",
+                hint="Write it alike in both places, or group over a subquery in FROM that computes it",
+            )
+        return self.block.binder.dialect.finds_keys_within or (is_whole and n not in self._selected)
 
     def _value(self, value: object) -> object:
         if isinstance(value, exp.Expr):

@@ -33,6 +33,7 @@ from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.information import PREFIX
 from shardwise.planner.bind.names import Names
 from shardwise.planner.bind.order import is_order_by_all, place, sort_key
+from shardwise.planner.bind.repeated import Written
 from shardwise.planner.bind.scope import NO_FROM, FromItem, Named, Relation, Scope, unique_names
 from shardwise.planner.bind.select import bind_select
 from shardwise.planner.bind.unmodelled import Unmodelled
@@ -77,6 +78,7 @@ class Binder:
     views_open: tuple[str, ...] = ()
     _scope_values: dict[tuple[str, type, Value], exp.Expr] = field(default_factory=dict)
     dialect: Dialect = DUCKDB
+    written: Written = field(default_factory=Written)
     schema: str | None = field(init=False)
     """Where a name without a schema is looked for before the default one."""
 
@@ -112,7 +114,9 @@ class Binder:
 
     def subquery(self, ast: exp.Expr, outer: Scope) -> Node:
         """A query inside an expression."""
-        return self.query(ast, outer).node
+        node = self.query(ast, outer).node
+        self.written.note(node, ast)
+        return node
 
     def values(self, ast: exp.Values, outer: Scope | None) -> BoundQuery:
         bind = Expressions(self, self.scope(NO_FROM, outer)).bind

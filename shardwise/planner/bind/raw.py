@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from shardwise.errors import Reason, Unplannable
+from shardwise.errors import NotSupportedError, Reason, Unplannable
 from shardwise.plan.nodes import Filter, Keep, Local, Node, Raw
 from shardwise.plan.sql.in_sight import items_in_sight
 from shardwise.plan.sql.sources import RAW, rel_of
@@ -28,6 +28,8 @@ def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
     """
     sql = inline_views(binder, ast.copy(), _references)
     _refuse(sql, what)
+    if binder.dialect.finds_subqueries:
+        _refuse_repeated(sql, what)
     found = _read_alone(binder, sql)
     _refuse_captured(sql, [item.node for _, item, _ in found], what)
     names = mentioned(sql) if binder.dialect.filters_whole else None
@@ -72,6 +74,29 @@ def _refuse(ast: exp.Expr, what: str) -> None:
             raise Unplannable(
                 "unnest(…) after a comma cannot stand before a RIGHT or FULL join here",
                 hint="Put the unnest and what it reads into a subquery of their own",
+            )
+
+
+def _refuse_repeated(sql: exp.Expr, what: str) -> None:
+    """Of one subquery that is written twice the text has two, whose tables are not the same ones there.
+
+    SELECT (SELECT max(k) FROM t), count(*) FROM t GROUP BY ROLLUP ((SELECT max(k) FROM t))
+
+    The first would not be the key, and not be NULL in the row of the total.
+    """
+    for group in sql.find_all(exp.Group):
+        block = group.parent
+        sets = [part for part in group.walk() if isinstance(part, exp.Rollup | exp.Cube | exp.GroupingSets)]
+        if block is None or all(part.find(exp.Query) is None for part in sets):
+            continue
+        others = [
+            *block.expressions,
+            *(block.args.get(key) for key in ("having", "qualify", "order", "distinct")),
+        ]
+        if any(part is not None and part.find(exp.Query) is not None for part in others):
+            raise NotSupportedError(
+                f"a subquery among the keys of grouping sets, and another one, in a statement with {what}",
+                hint="Compute it in a subquery in FROM, and group by its name",
             )
 
 

@@ -197,8 +197,10 @@ def _order_items(block: Block) -> list[tuple[SortKey, int | None]]:
             position = _item_named(block, raw.name)
         if position is None:
             bound = Expressions(block.binder, block.scope).bind(raw)
-            selected = next((n for n, i in enumerate(block.items) if same(i.expr, bound)), None)
-            keys.append((sort_key(ordered, bound), selected))
+            is_again = block.binder.written.is_again
+            selected = next((n for n, i in enumerate(block.items) if is_again(i.expr, bound)), None)
+            found = bound if selected is None else block.items[selected].expr
+            keys.append((sort_key(ordered, found), selected))
         else:
             keys.append((sort_key(ordered, block.items[position - 1].expr), position - 1))
     return keys
@@ -226,8 +228,14 @@ def _distinct_on(block: Block, order: Sequence[exp.Expr]) -> list[exp.Expr] | No
         if position:
             bound.append(block.items[position - 1].expr)
         else:
-            bound.append(again.copy() if again is not None else binder.bind(raw))
+            bound.append(again.copy() if again is not None else _as_selected(block, binder.bind(raw)))
     return bound
+
+
+def _as_selected(block: Block, bound: exp.Expr) -> exp.Expr:
+    """The select item that it is, if one holds the same subquery."""
+    is_again = block.binder.written.is_again
+    return next((item.expr for item in block.items if is_again(item.expr, bound)), bound)
 
 
 def _sorted_by(block: Block, order: Sequence[exp.Expr]) -> list[tuple[exp.Expr, exp.Expr]]:

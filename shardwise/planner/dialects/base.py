@@ -115,6 +115,8 @@ class Dialect:
     do, computed ones too. (Not all digits of those that `quotients` tells of, if the
     reader cuts them.) `has_semi_join`: the dialect has a word for it. `has_fields`: `b.x` may be a field of
     the column `b`; else `b` is a table there, whatever columns are called.
+    `finds_subqueries`: one that is written as a key of GROUP BY is that key; with `finds_keys_within` beside
+    grouping sets too where it is a part of an expression, else only as a select item or in ORDER BY.
     `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
     values that ran first. `sums_overflow`: a SUM
     of whole numbers is of their own width, and may raise.
@@ -149,6 +151,8 @@ class Dialect:
     carries_collations: bool = False
     has_semi_join: bool = False
     has_fields: bool = False
+    finds_subqueries: bool = True
+    finds_keys_within: bool = True
     never_fails: Callable[[exp.Expr], bool] = _never
     sums_overflow: bool = False
     wide: Callable[[exp.Expr, Kind], exp.Expr | None] = _not_wide

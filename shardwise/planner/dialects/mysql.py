@@ -198,6 +198,7 @@ MYSQL = Dialect(
     family=family,
     is_alone=True,
     filters_whole=True,
+    finds_subqueries=False,
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
     never_fails=is_plain,

@@ -320,6 +320,7 @@ POSTGRES = Dialect(
     collation=collation,
     carries_collations=True,
     is_alone=True,
+    finds_keys_within=False,
     filters_whole=True,
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,

@@ -201,6 +201,7 @@ SQLITE = Dialect(
     family=family,
     is_alone=True,
     filters_whole=True,
+    finds_subqueries=False,
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
     readable=as_sqlite_reads_it,
