@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 _MOVED_MAX: Final = 480
 """Rows of each shard."""
 _MOVED_IN_ALL: Final = 8192
+ROUNDS_MAX: Final = 16
+"""Of more the page is fetched from where it may begin."""
 _MOVED_LEAST: Final = 96
-_ROUNDS_MAX: Final = 16
 _SLACK: Final = 2
 """Times the keys of a round: so many rows of each shard are not worth another one."""
 
@@ -36,7 +37,7 @@ def samples_for(offset: int, shards: int) -> int:
     rounds = 1
     while True:
         samples = max(2, round(math.pow(window * 2**rounds, 1 / (rounds + 1))))
-        if (rounds + 1) * samples <= most or rounds == _ROUNDS_MAX:
+        if (rounds + 1) * samples <= most or rounds == ROUNDS_MAX:
             return samples
         rounds += 1
 
@@ -51,7 +52,7 @@ def expected(offset: int, count: int, shards: int, samples: int, rows: float | N
     window = float(offset + 1)
     held = window if rows is None else min(window, rows / shards)
     rounds, first, sampled = 0, 0.0, 0.0
-    while shards * window > enough(samples, shards) and rounds < _ROUNDS_MAX:
+    while shards * window > enough(samples, shards) and rounds < ROUNDS_MAX:
         rounds += 1
         sampled += shards * min(samples + 1.0, samples * held / window + 1)
         first = first or sampled

@@ -47,13 +47,12 @@ from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.keyset import Place, before, from_here
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.page import Page
-from shardwise.planner.page_rounds import Expected, enough, expected, samples_for
+from shardwise.planner.page_rounds import ROUNDS_MAX, Expected, enough, expected, samples_for
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.render import merge_of, render
 from shardwise.planner.seek_values import travels, written
 from shardwise.planner.total_order import NULLS_ARE_LEAST
 
-_ROUNDS_MAX: Final = 16
 _TRIES: Final = 2
 
 _ROWS, _OUT, _RANKED, _COUNTED, _TOLD = "page", "page_rows", "page_ranks", "page_before", "page_told"
@@ -134,7 +133,7 @@ class Paging:
         page = self.page
         if types is not None and not self._travel(windows, types):
             return self.naive
-        if left(windows) <= enough(self.samples, len(page.shards)) or number > _ROUNDS_MAX:
+        if left(windows) <= enough(self.samples, len(page.shards)) or number > ROUNDS_MAX:
             return self._final(windows, types or (), attempt)
         asked = [w.ranks(self.samples) for w in windows]
         values = self._values(windows, types or (), f"page_{attempt}_{number}")
