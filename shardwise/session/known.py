@@ -110,13 +110,13 @@ class KnownCatalog:
             return
         with self.lock:
             states = read_states(self.file, self.declared.dialect)
-            self._seen = seen
-            if _with_states(self.declared, states) is self.declared:
-                return
-            self.declared = _with_states(self.declared, states)
-            self._learned = _with_states(self._learned, states) if self._learned is not None else None
-            self.catalog = self._learned if self.catalog is not None else None
-            self.plan_cache.clear()
+            declared = _with_states(self.declared, states)
+            if declared is not self.declared:
+                self.declared = declared
+                self._learned = _with_states(self._learned, states) if self._learned is not None else None
+                self.catalog = self._learned if self.catalog is not None else None
+                self.plan_cache.clear()
+            self._seen = seen  # last: whoever finds it so does not wait for the lock
 
     def keep(self, change: Callable[[Catalog], Catalog], *, needs_file: bool) -> Path | None:
         """Changes what is known, in the lock file if there is one and in this process. Gives the file."""

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import shardwise
+from shardwise.catalog import load
 from shardwise.errors import OperationalError
 from shardwise.executor.guard import Guard
 from shardwise.options import Options
 from shardwise.session.index_readers import IndexReaders
 from shardwise.session.indexes import Asked, check
+from shardwise.session.indexes.states import _locked
+from shardwise.session.known import KnownCatalog
 from tests.integration.session.indexed import VISITS, World
 
 SQL = "SELECT customer_id, weight FROM clicks JOIN pages ON page = url"
@@ -144,3 +148,45 @@ def test_a_statement_that_is_stopped_waits_no_longer(tmp_path: Path) -> None:
     leave()
     leave()
     readers.wait_until_left("i", Guard(Options()), wait_s=0)
+
+
+def test_states_are_taken_in_before_they_are_taken_for_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A statement that finds the lock file seen goes on at once: by what it says, not by what it said."""
+    world = _world(tmp_path)
+    known = KnownCatalog(load(world.folder / "cluster.sql"), world.folder / "cluster.sql", cast(Any, None))
+    first, second = (threading.Thread(target=known.look_at_states, daemon=True) for _ in range(2))
+    halfway, go_on = threading.Event(), threading.Event()
+
+    def slowly(catalog: Any, states: Any) -> Any:
+        halfway.set()
+        assert go_on.wait(20)
+        return catalog
+
+    monkeypatch.setattr("shardwise.session.known._with_states", slowly)
+    first.start()
+    assert halfway.wait(20)
+    second.start()
+    second.join(0.3)
+    assert second.is_alive()
+    go_on.set()
+    for each in (first, second):
+        each.join(20)
+        assert not each.is_alive()
+
+
+def test_a_file_that_its_owner_removes_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, samestat, seen = tmp_path / "cluster.lock.building", os.path.samestat, []
+
+    def removed_meanwhile(*stats: os.stat_result) -> bool:
+        seen.append(stats)
+        if len(seen) == 1:
+            path.unlink()
+            path.stat()
+        return samestat(*stats)
+
+    monkeypatch.setattr("shardwise.session.indexes.states.os.path.samestat", removed_meanwhile)
+    os.close(_locked(path))
+    assert path.exists()
+    assert len(seen) == 2
