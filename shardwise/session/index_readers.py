@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from shardwise.errors import OperationalError
@@ -32,7 +31,8 @@ class IndexReaders:
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
-        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._lock = threading.RLock()  # a result that is dropped leaves, in whatever its thread is doing
         self._inside: set[object] = set()
 
     def enter(self) -> Callable[[], None]:
@@ -40,7 +40,12 @@ class IndexReaders:
         me = object()
         with self._lock:
             self._inside.add(me)
-        descriptor = self._shared()
+        try:
+            descriptor = self._shared()
+        except BaseException:
+            with self._lock:
+                self._inside.discard(me)
+            raise
 
         def leave() -> None:
             with self._lock:
@@ -48,23 +53,35 @@ class IndexReaders:
                     return
                 self._inside.discard(me)
             if descriptor is not None:
-                os.close(descriptor)
+                self._give_back(descriptor)
 
         return leave
 
     def _shared(self) -> int | None:
-        """The file, locked so that others may lock it so, too."""
+        """The file, locked so that others may lock it so, too. None where nobody could write by it either: a
+        file that is gone since the catalog was read, or is where there are no locks."""
         if sys.platform == "win32" or self._file is None:
             return None
-        with suppress(OSError):  # a file that is gone since the catalog was read, or has no locks
-            descriptor = os.open(self._file, os.O_RDONLY)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_SH)
-            except BaseException:
-                os.close(descriptor)
-                raise
-            return descriptor
-        return None
+        try:
+            descriptor = _opened(self._file)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        except OSError:
+            os.close(descriptor)
+            return None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _give_back(self, descriptor: int) -> None:
+        """Ends the lock here and in processes that were forked meanwhile: they have the descriptor, too. One
+        of those ends nothing but its own."""
+        if sys.platform != "win32" and os.getpid() == self._pid:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
 
     def wait_until_left(self, index: str, guard: Guard, wait_s: float | None = None) -> None:
         """Returns once all have left that are inside now; raises OperationalError if that takes too long, and
@@ -94,11 +111,26 @@ class IndexReaders:
         with self._lock:
             if self._inside:
                 return True
-            descriptor = os.open(self._file, os.O_RDONLY)
+            try:
+                descriptor = _opened(self._file)
+            except FileNotFoundError as error:
+                raise OperationalError(f'cannot lock "{self._file}": {error.strerror}') from error
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return True
             finally:
-                os.close(descriptor)
+                self._give_back(descriptor)
         return False
+
+
+def _opened(file: Path) -> int:
+    """Raises FileNotFoundError, else ours: a reader that nobody knows of is never waited for."""
+    try:
+        return os.open(file, os.O_RDONLY)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise OperationalError(
+            f'cannot open "{file}", by which readers of indexes are waited for: {error.strerror}'
+        ) from error

@@ -230,16 +230,19 @@ def _begin(cluster: Cluster, index: Index, state: IndexState | None, seal: str, 
         _shut(cluster, index, state, Built.DROPPING, job.asked.guard)
         job.writing.drop()
         there = []
+    else:
+        _shut(cluster, index, state, Built.BUILDING, job.asked.guard)
     set_state(cluster, index, Built.BUILDING, seal)
     return there
 
 
 def _shut(cluster: Cluster, index: Index, before: IndexState, to: Built, guard: Guard) -> None:
     """Nobody reads the index from now on: the state says so, and those who read it already are waited for. If
-    they do not end, the state is what it was: nothing is written yet."""
+    they do not end, the state is what it was: nothing is written yet.
+
+    Of one that is not valid, too: whoever made it so may have been killed while it waited.
+    """
     set_state(cluster, index, to, before.fingerprint)
-    if before.state is not Built.VALID:
-        return
     try:
         cluster.index_readers.wait_until_left(index.name, guard)
     except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -14,12 +15,13 @@ import pytest
 
 import shardwise
 from shardwise.catalog import load
+from shardwise.catalog.model import Built
 from shardwise.errors import OperationalError
 from shardwise.executor.guard import Guard
 from shardwise.options import Options
 from shardwise.session.index_readers import IndexReaders
 from shardwise.session.indexes import Asked, check
-from shardwise.session.indexes.states import _locked
+from shardwise.session.indexes.states import _locked, set_state
 from shardwise.session.known import KnownCatalog
 from tests.integration.session.indexed import VISITS, World
 
@@ -174,6 +176,90 @@ def test_states_are_taken_in_before_they_are_taken_for_known(
     for each in (first, second):
         each.join(20)
         assert not each.is_alive()
+
+
+def test_readers_of_a_repair_that_was_killed_while_it_waited_are_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shardwise.session.index_readers.WAIT_S", 0.1)
+    world = _world(tmp_path)
+    with closing(world.connect()) as con:
+        cluster = con.cluster
+        reader = cluster.connect(trust_indexes=True)
+        for statement in (REPAIR, VISITS, "DROP JOIN INDEX visits"):
+            result = cluster.run(SQL, options=reader.options)
+            index = cluster.catalog.index("visits")
+            assert index is not None
+            state = cluster.catalog.state_of(index)
+            assert state is not None
+            set_state(cluster, index, Built.BUILDING, state.fingerprint)
+            with pytest.raises(OperationalError, match="is to be written to"):
+                con.execute(statement)
+            result.close()
+            con.execute(REPAIR)
+
+
+def test_a_result_may_be_dropped_by_whatever_its_thread_is_doing() -> None:
+    readers = IndexReaders(None)
+    leave = readers.enter()
+
+    def collected_meanwhile() -> None:
+        with readers._lock:
+            leave()
+
+    worker = threading.Thread(target=collected_meanwhile, daemon=True)
+    worker.start()
+    worker.join(20)
+    assert not worker.is_alive()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks between processes")
+def test_a_process_that_was_forked_meanwhile_keeps_nobody_waiting(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.sql"
+    file.touch()
+    code = """
+import os, signal, sys
+from pathlib import Path
+from shardwise.executor.guard import Guard
+from shardwise.options import Options
+from shardwise.session.index_readers import IndexReaders
+
+file = Path(sys.argv[1])
+readers = IndexReaders(file)
+leave, others = readers.enter(), readers.enter()
+child = os.fork()
+if child == 0:
+    leave()  # as what it has of a result does, which is not its own
+    signal.pause()
+try:
+    others()
+    assert readers._is_read_elsewhere() or readers._inside
+    leave()
+    IndexReaders(file).wait_until_left("i", Guard(Options()), wait_s=0)
+finally:
+    os.kill(child, signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", code, str(file)], check=True, timeout=60)
+
+
+def test_a_reader_that_nobody_can_know_of_does_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "cluster.sql"
+    readers = IndexReaders(file)
+    readers.enter()()  # no such file: nobody can write, either
+    with pytest.raises(OperationalError, match=r"cannot lock .*cluster\.sql"):
+        readers.wait_until_left("i", Guard(Options()), wait_s=0)
+
+    def no_descriptor(*_: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("shardwise.session.index_readers.os.open", no_descriptor)
+    with pytest.raises(OperationalError, match="Too many open files"):
+        readers.enter()
+    monkeypatch.undo()
+    file.touch()
+    readers.wait_until_left("i", Guard(Options()), wait_s=0)
 
 
 def test_a_file_that_its_owner_removes_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
