@@ -7,8 +7,7 @@ and s0 is sent 12 alone, s1 7 and 9. A shard that has none of the keys is not as
 
 Sound: a row is on the slot of its key, and the predicate reached the scan by push_filters; a key that has no
 place, or is spelled in more than one way, stays everywhere. Where they are not shard keys, look_up_keys may
-have placed them. Where a list is also asked of another column, all
-of it is sent: what `routed` says of a fragment is the union of what its scans need.
+have placed them. A list that is asked of another column as well is sent whole.
 """
 
 from __future__ import annotations

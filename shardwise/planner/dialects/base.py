@@ -112,8 +112,8 @@ class Dialect:
     `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
     are the same to a sharding. `folds` is what it takes as equal, where an EXACT column is known by it; None
     where EXACT says nothing. `carries_collations`: the merge compares a fragment's columns as the shards
-    do, computed ones too. (Not all digits of those that `quotients` tells of, if the
-    reader cuts them.) `has_semi_join`: the dialect has a word for it. `has_fields`: `b.x` may be a field of
+    do, computed ones too, but not all digits of those that `quotients` tells of, if the
+    reader cuts them. `has_semi_join`: the dialect has a word for it. `has_fields`: `b.x` may be a field of
     the column `b`; else `b` is a table there, whatever columns are called.
     `finds_subqueries`: one that is written as a key of GROUP BY is that key; with `finds_keys_within` beside
     grouping sets too where it is a part of an expression, else only as a select item or in ORDER BY.
