@@ -138,7 +138,7 @@ class Cluster:
                 context = replace(context, members=members or {}, after=after)
             described = local_columns(locals, partial(self.describer, options.time_zone))
             statement = self._planning.prepared(catalog, sql, options, described)
-            self._known.check_columns(catalog, statement.tables, is_pinned=scope.is_pinned)
+            self._known.check_columns(catalog, statement, is_pinned=scope.is_pinned)
             listed = partial(members_seen, self, scope=context.scope)
             return planned(statement, params, context, options, listed)
         except (UnknownName, SQLSyntaxError) as error:

@@ -13,7 +13,7 @@ from shardwise.catalog import Catalog
 from shardwise.catalog.files import lock_path, may_save_lock, read_states, update_lock
 from shardwise.catalog.model import IndexState, Table
 from shardwise.errors import CatalogError, Error, OperationalError
-from shardwise.planner import PlanCache
+from shardwise.planner import PlanCache, Statement
 from shardwise.session.environments import Environments
 from shardwise.session.learning import learn
 from shardwise.session.opened import OpenedSource
@@ -73,12 +73,12 @@ class KnownCatalog:
             self._learned = None
             raise
 
-    def check_columns(self, catalog: Catalog, tables: Sequence[str], *, is_pinned: bool) -> None:
-        """Raises what kept a table's columns from being read; the next statement tries to read them again.
+    def check_columns(self, catalog: Catalog, statement: Statement, *, is_pinned: bool) -> None:
+        """Raises what kept the columns of the statement's tables from being read; the next one tries again.
 
         What went wrong was on the first shard, of which a pinned connection is told nothing.
         """
-        for name in tables if self._failed else ():
+        for name in statement.tables if self._failed else ():
             relation = catalog.table(name)
             error = self._failed.get(name.casefold()) or self._failed.get("*")
             unknown = relation is None or (isinstance(relation, Table) and relation.columns is None)
