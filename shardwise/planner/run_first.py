@@ -34,6 +34,7 @@ from shardwise.planner.early_values import different
 from shardwise.planner.firsts import LIST_MAX, Early, Use
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import gives_quotients
+from shardwise.planner.shown_decimals import reads_counted_decimals
 
 
 def run_first(plan: Node, ctx: PlanContext) -> Node:
@@ -80,7 +81,7 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
             return part
         if use != "exists" and len(plan.outputs) != 1:
             return part  # a row
-        if use != "exists" and ctx.dialect.reader.cuts_quotients and gives_quotients(plan, ctx.types):
+        if use != "exists" and ctx.dialect.reader.cuts_quotients and _shows_otherwise(plan, ctx):
             return part
         if use != "exists" and not ctx.early.value_may_travel(plan.outputs[0].type):
             return part
@@ -96,6 +97,11 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
     before = len(ctx.firsts.found)
     after = expr.copy().transform(swap)
     return expr if len(ctx.firsts.found) == before else after
+
+
+def _shows_otherwise(plan: Node, ctx: PlanContext) -> bool:
+    """Whether its value as a constant could show other digits than computed in its place."""
+    return gives_quotients(plan, ctx.types) or reads_counted_decimals(plan)
 
 
 def _use(part: exp.Expr) -> tuple[Use, Node | None]:

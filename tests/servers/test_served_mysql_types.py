@@ -190,6 +190,8 @@ def shown() -> Iterator[Served]:
         "SELECT o.id, concat(coalesce(t.{c}, t.{c})) FROM t JOIN t AS o ON o.id = t.id + 1 ORDER BY t.id",
         "SELECT concat(q.x) FROM (SELECT coalesce({c}, {c}) AS x FROM t ORDER BY id LIMIT 6) AS q ORDER BY 1",
         "SELECT concat((SELECT {c} FROM t WHERE id = 3)) FROM t LIMIT 2",
+        "SELECT concat((SELECT max({c}) FROM t)) FROM t LIMIT 2",
+        "SELECT concat((SELECT max(x) FROM (SELECT {c} AS x FROM t) AS q)) FROM t WHERE id < 3",
         "SELECT id, {c} FROM t ORDER BY {c} DESC, id",
         "SELECT concat({c}) FROM t UNION SELECT {c} FROM t ORDER BY 1",
     ],

@@ -22,6 +22,7 @@ from shardwise.planner.early_values.mysql_rows import (
     text_type,
 )
 from shardwise.planner.early_values.servers import KINDS, ServerValues
+from shardwise.planner.shown_decimals import counts_decimals
 
 _ROWS: Final = {**KINDS, Family.TIME: (timedelta,)}
 _TEXTS: Final = {
@@ -38,6 +39,9 @@ class MySQLValues(ServerValues):
 
     Texts travel in rows if they are a table's column of a declared collation, which the rows' one then has.
     """
+
+    def travels(self, bound: Bound) -> bool:
+        return not counts_decimals(bound.types[0]) and super().travels(bound)
 
     def may_travel(self, column: Output, collation: str | None) -> bool:
         if column.type is not None and _is_text(column.type):

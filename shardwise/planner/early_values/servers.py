@@ -73,8 +73,6 @@ class ServerValues:
         found = read_type(bound.types[0], self._dialect)
         if found is None or found.name in self._excluded:
             return False
-        if self._dialect == "mysql" and found.family is Family.FLOAT and found.arguments:
-            return False  # a DOUBLE with a count of decimals is shown rounded
         kinds = KINDS.get(found.family)
         return kinds is not None and all(_is_one_of(row[0], kinds) for row in bound.rows or ())
 
