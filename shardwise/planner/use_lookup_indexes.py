@@ -343,14 +343,14 @@ def _is(target: exp.Expr, given: Any, value: Any) -> exp.Expr:
 
 def _travels(bound: Bound, n: int, ctx: PlanContext) -> bool:
     """Whether a column's values are the same once they were read. A text is: it is compared with the key as a
-    constant, by the key's own collation."""
-    values = [row[n] for row in bound.rows or ()]
-    if all(value is None or type(value) in _PLAIN for value in values):
+    constant, by the key's own collation. So is a whole number, in any dialect."""
+    if all(_is_plain(row[n]) for row in bound.rows or ()):
         return True
     return ctx.early.travels(_only(bound, n))
 
 
-_PLAIN: Final = (str, UUID)
+def _is_plain(value: Any) -> bool:
+    return value is None or type(value) in (str, UUID) or (type(value) is int and abs(value) < 2**63)
 
 
 def _only(bound: Bound, n: int) -> Bound:
