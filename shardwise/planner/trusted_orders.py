@@ -29,7 +29,8 @@ _DUCKDB: Final = re.compile(
 _DIGITS_MAX: Final = 37
 """With one more, a NaN is the number that no other is."""
 _CHARACTERS_MAX: Final = 255
-_BY_CODE_POINT: Final = re.compile(r"(ascii|utf8|utf8mb3|utf8mb4)(_nopad)?_bin", re.IGNORECASE)
+_BY_CODE_POINT: Final = re.compile(r"(ascii|utf8|utf8mb3|utf8mb4)_bin", re.IGNORECASE)
+"""Not those without padding: MariaDB compares 'a' and 'a\\0' as different, and sorts them as equal."""
 _BY_BYTES: Final = frozenset({"C", "POSIX", "ucs_basic"})
 _CELLS: Final = {
     "": Compared("cell"),
@@ -96,13 +97,10 @@ def _decimal(type_: ColumnType, *, is_mysql: bool) -> Compared | None:
 def _text_of_mysql(type_: ColumnType, collation: str) -> Compared | None:
     """Unless its name says otherwise, under such a collation a text is as if blanks without end came after
     it."""
-    found = _BY_CODE_POINT.fullmatch(collation)
-    if found is None or "CHAR" not in type_.name or len(type_.arguments) != 1:
+    if _BY_CODE_POINT.fullmatch(collation) is None or "CHAR" not in type_.name or len(type_.arguments) != 1:
         return None
     length = int(type_.arguments[0])
-    if length > _CHARACTERS_MAX:
-        return None
-    return Compared("text") if found[2] else Compared("padded", length)
+    return Compared("padded", length) if length <= _CHARACTERS_MAX else None
 
 
 def _text_of_postgres(type_: ColumnType, collation: str) -> Compared | None:
