@@ -33,6 +33,7 @@ from shardwise.plan.nodes import ColumnId, Distinct, Filter, Item, Node, Project
 from shardwise.plan.reasons import OfIndex
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import bare, column, column_id, replace_columns, walk
+from shardwise.planner.early_values import told_apart
 from shardwise.planner.equivalence import is_binary
 from shardwise.planner.firsts import PLACES_MAX
 from shardwise.planner.key_lists import KeyTest, key_test
@@ -161,13 +162,14 @@ class _Placed:
         self._keys = ShardKeys(scan.rel, scan.table, sharding, ctx.catalog.dialect, {})
         self._is_kept = index.index_table is not None
         self._key = _first_key(scan.table, self._keys) if sharding.is_known else None
-        self._known: dict[tuple[Any, ...], SlotSet] = {}
+        self._known: dict[object, SlotSet] = {}
 
     def slots(self, key: Sequence[Any]) -> SlotSet:
         values = tuple(key)
-        if values not in self._known:
-            self._known[values] = self._slots(values)
-        return self._known[values]
+        known = told_apart(values)
+        if known not in self._known:
+            self._known[known] = self._slots(values)
+        return self._known[known]
 
     def _slots(self, values: tuple[Any, ...]) -> SlotSet:
         if self._key is None or self._key.function is None:

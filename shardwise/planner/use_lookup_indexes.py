@@ -39,6 +39,7 @@ from shardwise.plan.reasons import OfIndex
 from shardwise.plan.route import Note
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import all_of, any_of, bare, column, replace_columns, rewrite
+from shardwise.planner.early_values import different, told_apart
 from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import pruned_scan
@@ -280,7 +281,7 @@ class _Lookup:
             why = f"{self.found.table.name} does not have each value"
             decline(self.index, OfIndex.MISS, why, ctx)
             return None
-        rows = list(dict.fromkeys(tuple(row[:width]) for row in bound.rows))
+        rows = different(tuple(row[:width]) for row in bound.rows)
         return _condition(self._targets(), rows, bound.types, name, ctx) if rows else exp.false()
 
     def _has_all(self, found: Sequence[tuple[Any, ...]], ctx: PlanContext) -> bool:
@@ -325,7 +326,7 @@ def _condition(
 
 
 def _among(target: exp.Expr, n: int, rows: Sequence[tuple[Any, ...]], value: Any) -> exp.Expr:
-    places = {row[n]: r for r, row in reversed(list(enumerate(rows)))}
+    places = {told_apart(row[n]): r for r, row in reversed(list(enumerate(rows)))}
     has_null = places.pop(None, None) is not None
     members = [value(r, n) for r in sorted(places.values())]
     is_null = exp.Is(this=target.copy(), expression=exp.Null())

@@ -1,6 +1,6 @@
 """What ran first as values in the rest of the statement, a dialect at a time: see `base`."""
 
-from shardwise.planner.early_values.base import EarlyValues, different
+from shardwise.planner.early_values.base import EarlyValues, different, told_apart
 from shardwise.planner.early_values.duckdb import DUCKDB_VALUES
 from shardwise.planner.early_values.mysql import MYSQL_VALUES
 from shardwise.planner.early_values.postgres import POSTGRES_VALUES
@@ -13,4 +13,5 @@ __all__ = [
     "SQLITE_VALUES",
     "EarlyValues",
     "different",
+    "told_apart",
 ]

@@ -80,12 +80,16 @@ _V = TypeVar("_V")
 
 
 def different(values: Iterable[_V]) -> list[_V]:
-    """Each value once. To Python two moments of the hour that a zone's clocks repeat are equal, and so are
-    12:00+00 and 13:00+01; a text tells them apart."""
-    return list({_told_apart(value): value for value in values}.values())
+    """Each value once."""
+    return list({told_apart(value): value for value in values}.values())
 
 
-def _told_apart(value: object) -> object:
+def told_apart(value: object) -> object:
+    """What a value, or a row of values, is known by where it is looked for among others.
+
+    To Python two moments of the hour that a zone's clocks repeat are equal, and so are 12:00+00 and 13:00+01;
+    a text tells them apart.
+    """
     if isinstance(value, tuple):
-        return tuple(map(_told_apart, value))
+        return tuple(map(told_apart, value))
     return value.isoformat() if isinstance(value, datetime | time) else value

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -136,6 +138,14 @@ def test_a_shard_key_that_is_not_placed_as_it_compares() -> None:
 @pytest.mark.parametrize("dialect", ["mysql", "postgres"])
 def test_on_servers(dialect: str) -> None:
     assert sent(looked_up(planner(B + INDEX, dialect), [7, 8], [(7, 4)])) == {"s0": [7]}
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_moments_of_the_hour_that_clocks_repeat_have_each_their_place(dialect: str) -> None:
+    text = "CREATE TABLE b (at TIMESTAMPTZ, no BIGINT, s INT) SHARD BY by_text (at);" + INDEX
+    summer = datetime(2024, 10, 27, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    found = sent(looked_up(planner(text, dialect), [7, 8], [(7, summer), (8, summer.replace(fold=1))]))
+    assert found == {"s3": [7], "s0": [8]}
 
 
 def test_keys_of_a_semi_join_and_of_a_null_side() -> None:

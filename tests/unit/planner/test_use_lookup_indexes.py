@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -113,6 +114,20 @@ def test_a_composite_key() -> None:
     many = planned(of, "SELECT 1 FROM p WHERE x = 5", [(4 * n, str(n)) for n in range(200)], "INT", "VARCHAR")
     assert many.shards == ("s0",)
     assert many.fragments[0].sql.count(" OR ") == 0
+
+
+@pytest.mark.parametrize("others", [0, 200])
+def test_moments_of_the_hour_that_clocks_repeat_are_two_keys(others: int) -> None:
+    of = planner(
+        "CREATE TABLE p (a INT, b TIMESTAMPTZ, x INT) SHARD BY by_pair (a, b) NAMED 'p_{n}_{m}';"
+        "CREATE LOOKUP INDEX i ON p (x)"
+    )
+    summer = datetime(2024, 10, 27, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    rows = [(1, summer), (1, summer.replace(fold=1)), *((1, datetime(2000 + y, 1, 1)) for y in range(others))]
+    plan = planned(of, "SELECT 1 FROM p WHERE x = 5", rows, "INT", "TIMESTAMPTZ")
+    (request,) = plan.start().ready()
+    moments = [v for v in request.params.values() if isinstance(v, datetime)]
+    assert {m.isoformat() for m in moments} >= {"2024-10-27T02:30:00+02:00", "2024-10-27T02:30:00+01:00"}
 
 
 def test_a_key_that_is_an_expression() -> None:
