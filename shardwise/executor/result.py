@@ -68,7 +68,7 @@ class Result:
         this = weakref.ref(self)
         self._forget = guard.on_stop(lambda: _interrupt(this()))
         self.owner: object = None
-        self._when_closed: Callable[[], None] = lambda: None
+        self._when_closed: Callable[[], None] | None = None
 
     @property
     def columns(self) -> duck.Columns:
@@ -251,7 +251,8 @@ class Result:
             self._parts.close()
             self._merging.close()
         finally:
-            self._when_closed()
+            if self._when_closed is not None:
+                self._when_closed()
         self._ended = self._ended or time.perf_counter()
         if self._owns_guard:
             self._guard.done()

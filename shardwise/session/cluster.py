@@ -180,7 +180,7 @@ class Cluster:
         """
         self._check_open()
         options = self.settled(options or self.options)
-        leave = self._entered(options)
+        leave = self._entered() if options.trust_indexes else None
         try:
             locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
             plan = self._plan(sql, params, options, locals, scope, after=after)
@@ -191,20 +191,20 @@ class Cluster:
                 probe = partial(self.start, plan, options, locals, None)
                 columns = columns_of_page(plan, columns, probe) if self.declared.dialect == "duckdb" else None
             result = self.start(plan, options, locals, columns, guard=guard, into=into)
+            if leave is not None:
+                if _may_read_indexes(plan):
+                    result.when_closed(leave)
+                else:
+                    leave()
         except BaseException:
-            leave()
+            if leave is not None:
+                leave()
             raise
-        if _may_read_indexes(plan):
-            result.when_closed(leave)
-        else:
-            leave()
         return result
 
-    def _entered(self, options: Options) -> Callable[[], None]:
+    def _entered(self) -> Callable[[], None]:
         """Of a statement that trusts indexes: has whoever writes to one wait, until what this gives is
         called, and knows which are valid."""
-        if not options.trust_indexes:
-            return lambda: None
         leave = self.index_readers.enter()
         try:
             self.look_at_indexes()

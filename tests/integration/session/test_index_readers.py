@@ -18,6 +18,7 @@ from shardwise.catalog import load
 from shardwise.catalog.model import Built
 from shardwise.errors import OperationalError
 from shardwise.executor.guard import Guard
+from shardwise.executor.result import Result
 from shardwise.options import Options
 from shardwise.session.index_readers import IndexReaders
 from shardwise.session.indexes import Asked, check
@@ -197,6 +198,21 @@ def test_readers_of_a_repair_that_was_killed_while_it_waited_are_waited_for(
                 con.execute(statement)
             result.close()
             con.execute(REPAIR)
+
+
+def test_a_statement_that_is_stopped_as_it_begins_reads_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = _world(tmp_path)
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Result, "when_closed", stopped)
+    with closing(shardwise.connect(world.folder / "cluster.sql", trust_indexes=True)) as con:
+        with pytest.raises(KeyboardInterrupt):
+            con.execute(SQL)
+        con.cluster.index_readers.wait_until_left("visits", Guard(Options()), wait_s=0)
 
 
 def test_a_result_may_be_dropped_by_whatever_its_thread_is_doing() -> None:
