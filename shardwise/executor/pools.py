@@ -200,7 +200,9 @@ class SourcePool:
 
     def _use(self, name: str, guard: Guard | None) -> _Entry:
         with self._changed:
-            self._wait_until_written(name, guard)
+            if name in self._written:
+                self._wait_until_written(name, guard)
+            self._check_open()
             entry = self._entries.get(name)
             if entry is not None:
                 entry.users += 1
@@ -210,7 +212,9 @@ class SourcePool:
         location = self._locate(name)
         backend = backend_of(location.scheme, name)
         with self._changed:
-            self._wait_until_written(name, guard)
+            if name in self._written:
+                self._wait_until_written(name, guard)
+            self._check_open()
             if name not in self._entries:
                 self._entries[name] = _Entry(location, backend)
                 self._counts[location.family] += 1
@@ -236,6 +240,8 @@ class SourcePool:
                     hint="Wait until that is done (SHOW INDEXES says how far it is), or cancel it",
                 )
             self._changed.wait(_LOOK_S)
+
+    def _check_open(self) -> None:
         if self._is_closed:
             raise InterfaceError("the cluster is closed")
 

@@ -136,7 +136,7 @@ class Cluster:
             context = self._planning.context(catalog, options, scope)
             if members or after is not None:
                 context = replace(context, members=members or {}, after=after)
-            described = local_columns(locals, partial(self.describer, options.time_zone))
+            described = local_columns(locals, partial(self.describer, options.time_zone)) if locals else {}
             statement = self._planning.prepared(catalog, sql, options, described)
             self._known.check_columns(catalog, statement, is_pinned=scope.is_pinned)
             listed = partial(members_seen, self, scope=context.scope)
@@ -285,18 +285,17 @@ class Cluster:
         locals: Mapping[str, Any] | None,  # noqa: A002
     ) -> duck.Columns | None:
         """The result's names and types as one database would give them; None: the merge will tell."""
-        described = partial(self.columns_of, plan.sql, params, options, locals)
-        if locals:
-            return columns_of_plan(plan, described)
-        known = plan.memo.get("columns")
-        if known is None:
-            known = plan.memo["columns"] = (columns_of_plan(plan, described),)
-        columns: duck.Columns | None = known[0]
+        known: tuple[duck.Columns | None] | None = None if locals else plan.memo.get("columns")
+        if known is not None:
+            return known[0]
+        columns = columns_of_plan(plan, partial(self.columns_of, plan.sql, params, options, locals))
+        if not locals:
+            plan.memo["columns"] = (columns,)
         return columns
 
     def settled(self, options: Options) -> Options:
         """The options with the servers' own time zone, where no other was said: one is asked, once."""
-        return self._time_zones.settled(options, self.declared)
+        return self._time_zones.settled(options, self._known.declared)
 
     def check_schema(self, name: str | None) -> None:
         """Raises if there is no schema of that name in the catalog."""
