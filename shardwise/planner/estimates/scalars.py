@@ -6,7 +6,6 @@ None.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -32,6 +31,8 @@ _SECONDS: Final = {
     "YEAR": 31_557_600.0,
 }
 _NUMBERS: Final = frozenset({Family.INT, Family.DECIMAL, Family.FLOAT, Family.BOOL})
+_LARGEST: Final = 1e100
+"""On the line: what is computed of a column's values has their squares."""
 _MOMENTS: Final = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMPTZ})
 
 
@@ -102,12 +103,12 @@ def _term(expr: exp.Expr, family: Family, peek: Peek) -> float | None:
 
 
 def _number(value: str | float | Decimal) -> float | None:
-    """None also of what is no finite number, or too large for the line."""
+    """None also of what is no number, or too large for the line."""
     try:
         found = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return found if abs(found) <= _LARGEST else None
 
 
 def _moment(text: str) -> float | None:

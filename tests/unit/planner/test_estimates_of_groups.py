@@ -104,6 +104,16 @@ def test_what_is_not_known_is_one_in_twenty(having: str) -> None:
     assert found == pytest.approx(GROUPS / 20)
 
 
+@pytest.mark.parametrize("call", ["sum", "avg"])
+def test_numbers_whose_squares_are_none_are_not_estimated(call: str) -> None:
+    vast = catalog(
+        customer=ColumnStatistics(distinct=GROUPS),
+        total=ColumnStatistics(distinct=100, bounds=("-1e200", "1.7e308")),
+    )
+    found = rows(f"SELECT customer FROM orders GROUP BY customer HAVING {call}(total) > 5", catalog=vast)
+    assert found == pytest.approx(GROUPS / 20)
+
+
 def test_without_statistics_it_is_one_in_twenty() -> None:
     query = "SELECT customer FROM orders GROUP BY customer HAVING sum(total) > 600"
     assert rows(query, catalog=CATALOG) == pytest.approx(500)  # a value for every 10 rows of 100,000
