@@ -54,7 +54,6 @@ from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import is_movable, push_filters
 from shardwise.planner.route_keys import is_routed
-from shardwise.planner.scans import scan_of
 from shardwise.planner.strategies.choosing import Choosing
 from shardwise.planner.strategies.consumers import of_groups, of_page
 from shardwise.planner.strategies.groups import Group, is_inner
@@ -66,7 +65,13 @@ from shardwise.planner.strategies.keys import (
     waits,
 )
 from shardwise.planner.strategies.programs import KEY_BYTES, Consumer, Side, programs
-from shardwise.planner.usable_indexes import compares_alike_anywhere, forget, tell_used, usable
+from shardwise.planner.usable_indexes import (
+    compares_alike_anywhere,
+    forget,
+    scan_of_index,
+    tell_used,
+    usable,
+)
 from shardwise.planner.use_join_indexes import Leaf, Pair, groups, leaves_of, with_above
 
 NAME: Final = "join_back"
@@ -164,8 +169,7 @@ class _Narrowing:
     def of(cls, pair: Pair, index: JoinIndex, found: IndexTable) -> _Narrowing | None:
         """None where a condition waits for what runs first: it is looked at again when that is known."""
         ctx = pair.ctx
-        scan = scan_of(found.table, index.name, ctx.names, ctx.catalog, ctx.dialect)
-        ctx.learn(scan)
+        scan = scan_of_index(index, found, ctx)
         by: dict[ColumnId, exp.Expr] = {}
         for leaf in (pair.left, pair.right):
             for id, own in leaf.ids.items():

@@ -39,11 +39,10 @@ from shardwise.planner.firsts import PLACES_MAX
 from shardwise.planner.key_lists import KeyTest, key_test
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.route_keys import is_key, route_keys
-from shardwise.planner.scans import scan_of
 from shardwise.planner.shard_keys import Key, ShardKeys
 from shardwise.planner.strategies.keys import at_most
 from shardwise.planner.strategies.lookups import index_of, pays, places_of_a_key
-from shardwise.planner.usable_indexes import tell_used, usable
+from shardwise.planner.usable_indexes import scan_of_index, tell_used, usable
 from shardwise.planner.use_lookup_indexes import compares, decline
 
 _SAME: Final = frozenset({Family.INT, Family.DECIMAL, Family.DATE, Family.TEXT, Family.UUID})
@@ -104,8 +103,7 @@ def _query(
     list_: KeyTest, conjunct: exp.Expr, index: LookupIndex, found: IndexTable, ctx: PlanContext
 ) -> Node:
     """The values among the keys, and the shard keys of their rows."""
-    scan = scan_of(found.table, index.name, ctx.names, ctx.catalog, ctx.dialect)
-    ctx.learn(scan)
+    scan = scan_of_index(index, found, ctx)
     (searched,) = found.searched
     test = replace_columns(conjunct, {list_.column: column(ColumnId(scan.rel, searched))})
     names = (searched, *(key.name for key in found.keys))

@@ -48,6 +48,11 @@ def pruned_scan(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
     return on_slots(scan, pruned.slots, ctx.catalog)
 
 
+def filtered_scan(scan: Scan, conjuncts: Conjuncts, ctx: PlanContext) -> Node:
+    """The scan under predicates, on the slots that they leave."""
+    return Filter(input=pruned_scan(scan, conjuncts, ctx), conjuncts=conjuncts) if conjuncts else scan
+
+
 def on_slots(scan: Scan, slots: SlotSet, catalog: Catalog) -> Node:
     """What is left of a scan, of whose table only these slots may hold a match."""
     sharding = catalog.sharding_of(scan.table)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from shardwise.catalog.index_tables import IndexTable, fingerprint, why_no_table
 from shardwise.catalog.model import Built, Column, JoinIndex, LookupIndex
 from shardwise.catalog.types import Family, read_type, type_family
-from shardwise.plan.nodes import Cte, Node, Recursive
+from shardwise.plan.nodes import Cte, Node, Recursive, Scan
 from shardwise.plan.reasons import OfIndex
 from shardwise.plan.route import Note
 from shardwise.plan.tree import walk
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.scans import scan_of
 
 Index = LookupIndex | JoinIndex
 
@@ -33,14 +34,22 @@ def tell(note: Note, ctx: PlanContext) -> None:
         ctx.notes.append(note)
 
 
-def title(index: Index) -> str:
+def not_used(index: Index, reason: OfIndex, why: str) -> Note:
+    return Note(reason, f"{_not_used(index)}{why}")
+
+
+def _not_used(index: Index) -> str:
+    return f"{_title(index)} is not used: "
+
+
+def _title(index: Index) -> str:
     """An index as messages name it."""
     return f"{'join' if isinstance(index, JoinIndex) else 'lookup'} index {index.name}"
 
 
 def forget(index: Index, reasons: tuple[OfIndex, ...], ctx: PlanContext) -> None:
     """Takes back why an index does not stand for its tables, where it is used in another way."""
-    told = f"{title(index)} is not used: "
+    told = _not_used(index)
     ctx.notes[:] = [n for n in ctx.notes if n.slug not in reasons or not n.sentence.startswith(told)]
 
 
@@ -51,33 +60,37 @@ def tell_used(index: Index, ctx: PlanContext, joined: str = "") -> None:
         state = ctx.catalog.state_of(index)
         built_at = state.built_at if state is not None else None
         how = f"answers as of the build{f', {built_at}' if built_at else ''}"
-    tell(Note(OfIndex.USED, f"{title(index)} {how}{joined}"), ctx)
+    tell(Note(OfIndex.USED, f"{_title(index)} {how}{joined}"), ctx)
 
 
 def objection(index: Index, plan: Node, ctx: PlanContext) -> Note | None:
     """Why an index may not be used; None if it may."""
-    name = title(index)
     problem = why_no_table(ctx.catalog, index)
     if problem is not None:
-        return Note(OfIndex.NO_TABLE, f"{name} is not used: {problem}")
+        return not_used(index, OfIndex.NO_TABLE, problem)
     if not ctx.trusts_indexes:
-        return Note(
-            OfIndex.NOT_TRUSTED, f"{name} is not used: trust_indexes is off, and it may be out of date"
-        )
+        return not_used(index, OfIndex.NOT_TRUSTED, "trust_indexes is off, and it may be out of date")
     if ctx.is_scoped:
-        return Note(OfIndex.IN_SCOPE, f"{name} is not used: the connection has a scope")
+        return not_used(index, OfIndex.IN_SCOPE, "the connection has a scope")
     if isinstance(index, LookupIndex) and index.index_table is not None:
         return None
     state = ctx.catalog.state_of(index)
     if state is None:
-        return Note(OfIndex.NOT_BUILT, f"{name} is not used: it is not built")
+        return not_used(index, OfIndex.NOT_BUILT, "it is not built")
     if state.state is not Built.VALID:
-        return Note(OfIndex.NOT_VALID, f"{name} is not used: its state is {state.state.lower()}")
+        return not_used(index, OfIndex.NOT_VALID, f"its state is {state.state.lower()}")
     if state.fingerprint != fingerprint(ctx.catalog, index):
-        return Note(OfIndex.OUTDATED, f"{name} is not used: what it was built of has changed in the catalog")
+        return not_used(index, OfIndex.OUTDATED, "what it was built of has changed in the catalog")
     if _is_hidden(index, plan):
-        return Note(OfIndex.NO_TABLE, f"{name} is not used: the statement has a WITH item of its name")
+        return not_used(index, OfIndex.NO_TABLE, "the statement has a WITH item of its name")
     return None
+
+
+def scan_of_index(index: Index, found: IndexTable, ctx: PlanContext) -> Scan:
+    """A new scan of the index's table."""
+    scan = scan_of(found.table, index.name, ctx.names, ctx.catalog, ctx.dialect)
+    ctx.learn(scan)
+    return scan
 
 
 def _is_hidden(index: Index, plan: Node) -> bool:

@@ -54,13 +54,12 @@ from shardwise.planner.functions import is_volatile
 from shardwise.planner.join_subqueries import inner_of
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.prune_slots import pruned_scan
+from shardwise.planner.prune_slots import filtered_scan
 from shardwise.planner.push_filters import is_movable, push_filters
-from shardwise.planner.scans import scan_of
 from shardwise.planner.strategies.choosing import Choosing
 from shardwise.planner.strategies.groups import Conjuncts, Group, is_inner
 from shardwise.planner.total_order import keys_over_all_shards
-from shardwise.planner.usable_indexes import compares_alike_anywhere, tell, tell_used, title, usable
+from shardwise.planner.usable_indexes import not_used, scan_of_index, tell, tell_used, usable
 from shardwise.planner.use_join_indexes import Columns, Leaf, Pair, leaf_of, leaves_of, renamed, with_computed
 
 _NO_EQUALITY = frozenset({Family.JSON, Family.NESTED, Family.OTHER})
@@ -203,9 +202,9 @@ class _Meeting:
         """The part semi-joined with the index, if that is done on the shards."""
         outer, inner = self.names(index)
         own, declared = self._key_of(index), self.outer.scan.table.column(index.key.column)
-        if own is None or declared is None or self._lacking(index, found, self._compared(self.inner)):
+        if own is None or declared is None or self.pair.objection(index, found, self._compared(self.inner)):
             return None
-        scan = self.scan(index, found)
+        scan = scan_of_index(index, found, self.ctx)
         by = self.inner.in_index(found, inner, scan)
         key = column(ColumnId(scan.rel, str(found.column_for(outer, index.key.column))))
         equal = exp.NullSafeEQ if declared.nullable else exp.EQ
@@ -213,7 +212,7 @@ class _Meeting:
         tests = tuple(replace_columns(c, by) for c in self.inner.tests)
         after = self.join.but(
             left=self.part,
-            right=_filtered(scan, tests, self.ctx),
+            right=filtered_scan(scan, tests, self.ctx),
             on=(*on, equal(this=column(own), expression=key)),
         )
         return None if isinstance(self.pair.analysis.of(after), Merged) else after
@@ -223,31 +222,31 @@ class _Meeting:
         if leaf_of(self.part) is None:
             return None
         outer, inner = self.names(index)
-        objection = self._lacking(index, found, self._compared(self.outer, self.inner))
+        objection = self.pair.objection(index, found, self._compared(self.outer, self.inner))
         wanted = self._needed(found, outer)
         if wanted is None:
             why = f"it is not sharded as {outer} is, and has no key that tells its rows apart on all shards"
-            return objection or self._not_used(index, OfIndex.NO_KEY, why)
-        objection = objection or self._lacking(index, found, wanted)
+            return objection or not_used(index, OfIndex.NO_KEY, why)
+        objection = objection or self.pair.objection(index, found, wanted)
         if objection is not None:
             return objection
         unlike = [id for id in wanted if self._has_no_equality(id)]
         if unlike:
             why = f"equal values of {outer}.{unlike[0].name} cannot be told"
-            return self._not_used(index, OfIndex.NO_KEY, why)
-        scan = self.scan(index, found)
+            return not_used(index, OfIndex.NO_KEY, why)
+        scan = scan_of_index(index, found, self.ctx)
         mine = self.outer.in_index(found, outer, scan)
         both = self.inner.in_index(found, inner, scan) | mine
         kept = (c for c in self.join.on if not self.pair.is_own(c, index))
         everything = (*self.outer.tests, *self.inner.tests, *kept)
-        rows = _filtered(scan, tuple(replace_columns(c, both) for c in everything), self.ctx)
+        rows = filtered_scan(scan, tuple(replace_columns(c, both) for c in everything), self.ctx)
         rel = self.ctx.names.fresh(self.outer.scan.rel)
         items = tuple(Item(id.name, mine[id]) for id in wanted)
         after = Distinct(input=Project(input=rows, rel=rel, items=items))
         self.ctx.learn(after)
         if not self._pays(after, rows):
             why = f"it has more to move than {outer} and {inner}"
-            return self._not_used(index, OfIndex.NOT_CHEAPER, why)
+            return not_used(index, OfIndex.NOT_CHEAPER, why)
         by: Columns = {id: column(ColumnId(rel, id.name)) for id in wanted}
         exprs = {id: e for id, e in self.outer.exprs.items() if columns_in(e) <= by.keys()}
         return with_computed(after, {id: replace_columns(e, by) for id, e in exprs.items()}, self.ctx)
@@ -282,11 +281,6 @@ class _Meeting:
 
     # -- what there is ----------------------------------------------------------------------------
 
-    def scan(self, index: JoinIndex, found: IndexTable) -> Scan:
-        scan = scan_of(found.table, index.name, self.ctx.names, self.ctx.catalog, self.ctx.dialect)
-        self.ctx.learn(scan)
-        return scan
-
     def _key_of(self, index: JoinIndex) -> ColumnId | None:
         """The outer table's column that the index is sharded by, as the semi-join may read it."""
         outer, _ = self.names(index)
@@ -311,28 +305,6 @@ class _Meeting:
         rel = self.outer.scan.rel
         scans = (n for n in walk(narrow_columns(bare, self.ctx)) if isinstance(n, Scan) and n.rel == rel)
         return tuple(dict.fromkeys(o.id for scan in scans for o in scan.columns))
-
-    def _lacking(self, index: JoinIndex, found: IndexTable, wanted: list[ColumnId]) -> Note | None:
-        """Why the index cannot be read for these columns; None if it can."""
-        outer, inner = self.names(index)
-        sides = {
-            self.outer.scan.rel: (self.outer.scan.table, outer),
-            self.inner.scan.rel: (self.inner.scan.table, inner),
-        }
-        lacking = [id for id in wanted if found.column_for(sides[id.rel][1], id.name) is None]
-        if lacking:
-            names = ", ".join(f"{sides[id.rel][1]}.{id.name}" for id in dict.fromkeys(sorted(lacking)))
-            return self._not_used(index, OfIndex.LACKS_COLUMNS, f"it lacks {names}")
-        for id in wanted:
-            table, name = sides[id.rel]
-            declared = table.column(id.name)
-            if declared is None or not compares_alike_anywhere(declared, self.ctx):
-                why = f"{name}.{id.name} may compare otherwise than in the index"
-                return self._not_used(index, OfIndex.OTHER_EQUALITY, why)
-        return None
-
-    def _not_used(self, index: JoinIndex, reason: OfIndex, why: str) -> Note:
-        return Note(reason, f"{title(index)} is not used: {why}")
 
 
 def _meetings(place: _Place, ctx: PlanContext, analysis: Analysis) -> Iterator[_Meeting]:
@@ -365,10 +337,6 @@ def _is_plain(conditions: tuple[exp.Expr, ...]) -> bool:
     return not any(is_volatile(c) or any(True for _ in plans_in(c)) for c in conditions)
 
 
-def _filtered(scan: Scan, tests: tuple[exp.Expr, ...], ctx: PlanContext) -> Node:
-    return Filter(input=pruned_scan(scan, tests, ctx), conjuncts=tests) if tests else scan
-
-
 # ------------------------------------------------------------------ joins of other kinds
 
 
@@ -386,7 +354,7 @@ def _tell_of_other_joins(plan: Node, ctx: PlanContext) -> None:
             for index in ctx.catalog.join_indexes():
                 if pair.matches(index):
                     why = f"it is of an inner join, and this is {_KINDS[node.kind]}"
-                    tell(Note(OfIndex.JOIN_KIND, f"{title(index)} is not used: {why}"), ctx)
+                    tell(not_used(index, OfIndex.JOIN_KIND, why), ctx)
 
 
 _KINDS = {

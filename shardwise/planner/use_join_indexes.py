@@ -19,7 +19,7 @@ otherwise there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -58,11 +58,17 @@ from shardwise.planner.distribution import Analysis, Merged, Split
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.prune_slots import pruned_scan
-from shardwise.planner.scans import scan_of
+from shardwise.planner.prune_slots import filtered_scan
 from shardwise.planner.strategies.consumers import of_groups, of_page
 from shardwise.planner.strategies.groups import Conjuncts, Group, is_inner
-from shardwise.planner.usable_indexes import compares_alike_anywhere, tell, tell_used, title, usable
+from shardwise.planner.usable_indexes import (
+    compares_alike_anywhere,
+    not_used,
+    scan_of_index,
+    tell,
+    tell_used,
+    usable,
+)
 
 Columns = Mapping[ColumnId, exp.Expr]
 
@@ -214,7 +220,7 @@ class Pair:
         notes = []
         for index in matching:
             found = usable(index, self.plan, self.ctx)
-            note = self._objection(index, found, read) if found is not None else None
+            note = self.objection(index, found, read) if found is not None else None
             if note is not None:
                 notes.append(note)
             elif found is not None:
@@ -228,7 +234,7 @@ class Pair:
         after = self._without_pair(part, by)
         if not self._pays(part, after, read):
             why = f"it has more to move than {self.left.scan.rel} and {self.right.scan.rel}"
-            tell(Note(OfIndex.NOT_CHEAPER, f"{title(index)} is not used: {why}"), self.ctx)
+            tell(not_used(index, OfIndex.NOT_CHEAPER, why), self.ctx)
             return None
         tell_used(index, self.ctx)
         return renamed(rewrite(self.plan, lambda n: after if n is self.node else n), by, self.ctx)
@@ -268,8 +274,8 @@ class Pair:
         found = dict.fromkeys(o.id for scan in scans for o in scan.columns)
         return tuple(found)
 
-    def _objection(self, index: JoinIndex, found: IndexTable, read: tuple[ColumnId, ...]) -> Note | None:
-        """Why the index cannot stand for the two; None if it can."""
+    def objection(self, index: JoinIndex, found: IndexTable, read: Sequence[ColumnId]) -> Note | None:
+        """Why the index cannot be read for these columns of the two; None if it can."""
         sides = {
             self.left.scan.rel: (self.left.scan.table, index.left.table),
             self.right.scan.rel: (self.right.scan.table, index.right.table),
@@ -277,13 +283,13 @@ class Pair:
         lacking = [id for id in read if found.column_for(sides[id.rel][1], id.name) is None]
         if lacking:
             names = ", ".join(f"{sides[id.rel][1]}.{id.name}" for id in lacking)
-            return Note(OfIndex.LACKS_COLUMNS, f"{title(index)} is not used: it lacks {names}")
+            return not_used(index, OfIndex.LACKS_COLUMNS, f"it lacks {names}")
         for id in read:
             table, name = sides[id.rel]
             declared = table.column(id.name)
             if declared is None or not compares_alike_anywhere(declared, self.ctx):
                 why = f"{name}.{id.name} may compare otherwise than in the index"
-                return Note(OfIndex.OTHER_EQUALITY, f"{title(index)} is not used: {why}")
+                return not_used(index, OfIndex.OTHER_EQUALITY, why)
         return None
 
     def _size(self, index: JoinIndex, found: IndexTable) -> tuple[float, int]:
@@ -298,15 +304,12 @@ class Pair:
 
     def _part(self, index: JoinIndex, found: IndexTable) -> tuple[Node, Columns]:
         """The index under both tables' filters, and its columns for all names of theirs."""
-        ctx = self.ctx
-        scan = scan_of(found.table, index.name, ctx.names, ctx.catalog, ctx.dialect)
-        ctx.learn(scan)
+        scan = scan_of_index(index, found, self.ctx)
         by = self.left.in_index(found, index.left.table, scan)
         by |= self.right.in_index(found, index.right.table, scan)
         inner = (*self.left.tests, *self.right.tests, *self.between(index))
         tests = tuple(replace_columns(c, by) for c in inner)
-        rows = Filter(input=pruned_scan(scan, tests, ctx), conjuncts=tests) if tests else scan
-        return with_computed(rows, by, ctx)
+        return with_computed(filtered_scan(scan, tests, self.ctx), by, self.ctx)
 
     def between(self, index: JoinIndex) -> Conjuncts:
         """The conditions that read the two and nothing else, but for the index's own."""

@@ -36,7 +36,6 @@ from shardwise.plan.holes import LIKE
 from shardwise.plan.kinds import type_like
 from shardwise.plan.nodes import ColumnId, Distinct, Filter, Item, Node, Project, Scan
 from shardwise.plan.reasons import OfIndex
-from shardwise.plan.route import Note
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import all_of, any_of, bare, column, replace_columns, rewrite
 from shardwise.planner.early_values import different, told_apart
@@ -44,14 +43,14 @@ from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import pruned_scan
 from shardwise.planner.push_filters import is_movable
-from shardwise.planner.scans import scan_of
 from shardwise.planner.strategies.keys import waits
 from shardwise.planner.usable_indexes import (
     compare_alike,
     compares_alike_anywhere,
+    not_used,
+    scan_of_index,
     tell,
     tell_used,
-    title,
     usable,
 )
 
@@ -98,7 +97,7 @@ def _looked_up(node: Filter, scan: Scan, plan: Node, ctx: PlanContext) -> Node:
 
 def decline(index: LookupIndex, reason: OfIndex, why: str, ctx: PlanContext) -> None:
     """Tells why an index is not asked."""
-    tell(Note(reason, f"{title(index)} is not used: {why}"), ctx)
+    tell(not_used(index, reason, why), ctx)
 
 
 def _chosen(node: Filter, scan: Scan, plan: Node, ctx: PlanContext) -> _Lookup | None:
@@ -235,8 +234,7 @@ class _Lookup:
 
     def query(self, ctx: PlanContext) -> Node:
         """The keys of the rows that pass; of a table that the application keeps, beside what was found."""
-        index = scan_of(self.found.table, self.index.name, ctx.names, ctx.catalog, ctx.dialect)
-        ctx.learn(index)
+        index = scan_of_index(self.index, self.found, ctx)
         own = dict(zip((name.casefold() for name in self.index.columns), self.found.searched, strict=True))
         by: dict[ColumnId, exp.Expr] = {
             o.id: column(ColumnId(index.rel, own[o.id.name.casefold()]))
