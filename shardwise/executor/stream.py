@@ -476,8 +476,6 @@ class SortedBatches:
         order: Sequence[OrderKey],
     ) -> None:
         self._fetcher = fetcher
-        if isinstance(columns, TextForm):
-            columns.is_in_order_of_bytes = any(key.compared.how == "encoded" for key in order)
         self._feeds = fetcher.open_each(fragment, schema, columns)
         form: Form[Any]
         if isinstance(columns, TextForm):

@@ -86,7 +86,7 @@ class ServedDescriber:
     def stream(self, fragment: Fragment, *, passes: bool = False) -> tuple[None, TextForm]:
         """A fragment's stream: in text form. Of one that just passes it need not be known what it is."""
         if passes:
-            return None, TextForm(self.product, None, self._alike)
+            return None, TextForm(self.product, None, self._alike, fragment.order)
         key = _key(fragment)
         with self._lock:
             known = self._known.get(key) if key is not None else None
@@ -96,7 +96,7 @@ class ServedDescriber:
                 self._known[key] = columns
                 while len(self._known) > _CACHE_MAX:
                     self._known.popitem(last=False)
-        return None, TextForm(self.product, columns, self._alike)
+        return None, TextForm(self.product, columns, self._alike, fragment.order)
 
     def columns_of(self, fragment: Fragment) -> Columns:
         """A fragment's columns, with the server's types."""

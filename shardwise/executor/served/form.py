@@ -13,7 +13,7 @@ from shardwise.executor.backends.base import SourceConnection
 from shardwise.executor.conform import CHECK, drift
 from shardwise.executor.served.product import Product, StreamColumn
 from shardwise.executor.served.strict import AlikeTables
-from shardwise.plan.run import Request
+from shardwise.plan.run import OrderKey, Request
 
 _BY_CODE_POINT: Final = frozenset({"UTF8", "SQL_ASCII", "LATIN1"})
 """Encodings whose bytes are in the order of the texts that they are sent as. (Of SQL_ASCII, bytes are sent
@@ -25,21 +25,25 @@ TYPE = b"type"
 class TextForm:
     """A stream in text form, of one statement. Threads share it.
 
+    The shards' rows come in `order`: where that is by bytes, their databases' encodings must have it so.
     With `columns` its rows are to be shipped: they are written so that no digit is lost. All shards must
     answer with the same types; of a text only the length may differ. What would not fit is no error when it
     is shipped: MySQL makes the nearest value of it.
     """
 
     def __init__(
-        self, product: Product, columns: tuple[StreamColumn, ...] | None, alike: AlikeTables
+        self,
+        product: Product,
+        columns: tuple[StreamColumn, ...] | None,
+        alike: AlikeTables,
+        order: Sequence[OrderKey],
     ) -> None:
         self.product = product
         self.columns = columns
         self.alike = alike
         self.schema: pa.Schema | None = None
         """That of the first shard that answered, its fields' types in their metadata."""
-        self.is_in_order_of_bytes = False
-        """Whether texts of its shards are merged by an order that their databases' encodings must have."""
+        self._is_in_order_of_bytes = any(key.compared.how == "encoded" for key in order)
         self._lock = threading.Lock()
 
     def batches(
@@ -54,7 +58,7 @@ class TextForm:
         if self.columns is not None:
             sql = self.product.readable(sql, self.columns)
         reader = connection.arrow(sql, params, batch_rows)
-        if self.is_in_order_of_bytes:
+        if self._is_in_order_of_bytes:
             self._check_encoding(connection, request.shard)
         with self._lock:
             first = self.schema = self.schema or reader.schema
