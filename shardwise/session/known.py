@@ -69,6 +69,7 @@ class KnownCatalog:
                     self.plan_cache.clear()
                     self.environments.close()
                 self._learned, self._failed = found, {**self._failed, **failed}
+            self._seen = None  # what looked at states meanwhile, to list members, had an earlier catalog
         except BaseException:
             self._learned = None
             raise
@@ -111,9 +112,9 @@ class KnownCatalog:
         with self.lock:
             states = read_states(self.file, self.declared.dialect)
             declared = _with_states(self.declared, states)
-            if declared is not self.declared:
-                self.declared = declared
-                self._learned = _with_states(self._learned, states) if self._learned is not None else None
+            learned = _with_states(self._learned, states) if self._learned is not None else None
+            if declared is not self.declared or learned is not self._learned:
+                self.declared, self._learned = declared, learned
                 self.catalog = self._learned if self.catalog is not None else None
                 self.plan_cache.clear()
             self._seen = seen  # last: whoever finds it so does not wait for the lock

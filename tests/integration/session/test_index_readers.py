@@ -20,6 +20,7 @@ from shardwise.errors import OperationalError
 from shardwise.executor.guard import Guard
 from shardwise.executor.result import Result
 from shardwise.options import Options
+from shardwise.session.environments import Environments
 from shardwise.session.index_readers import IndexReaders
 from shardwise.session.indexes import Asked, check
 from shardwise.session.indexes.states import _locked, set_state
@@ -177,6 +178,33 @@ def test_states_are_taken_in_before_they_are_taken_for_known(
     for each in (first, second):
         each.join(20)
         assert not each.is_alive()
+
+
+def test_states_seen_while_columns_are_learned_are_not_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To list the members of an open family may be to run a statement, which looks at the states."""
+    world = _world(tmp_path)
+    file = world.folder / "cluster.sql"
+    known = KnownCatalog(load(file), file, Environments(cast(Any, None)))
+    known.look_at_states()
+
+    def learn(catalog: Any, *_: Any, are_open: bool) -> Any:
+        if are_open:
+            con.execute("DROP JOIN INDEX visits")
+            known.look_at_states()
+        return catalog, {}
+
+    with closing(world.connect()) as con:
+        con.execute(SQL).fetchall()  # its columns are known from now on
+        monkeypatch.setattr("shardwise.session.known.learn", learn)
+        known.learned(cast(Any, None), cast(Any, None))
+    known.look_at_states()
+    for catalog in (known.declared, known.catalog):
+        assert catalog is not None
+        index = catalog.index("visits")
+        assert index is not None
+        assert catalog.state_of(index) is None
 
 
 def test_readers_of_a_repair_that_was_killed_while_it_waited_are_waited_for(
