@@ -76,8 +76,7 @@ def _is_of_members(key: SortKey, source: Node) -> bool:
     """Of a computed one the type is a text's."""
     id = column_id(key.expr)
     found = None if id is None else origin(source, id) or origin_of_extreme(source, id)
-    column = None if found is None else found.column
-    return column is not None and column.type.upper().startswith(("ENUM", "SET"))
+    return found is not None and found.is_of_members
 
 
 def _parts(root: Node) -> tuple[Limit, Sort]:

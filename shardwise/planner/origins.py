@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sqlglot import exp
 
 from shardwise.catalog.model import Column
+from shardwise.catalog.types import Family, read_type
 from shardwise.plan.nodes import Aggregate, ColumnId, Node, Project, Scan
-from shardwise.plan.tree import bare
+from shardwise.plan.tree import bare, column, column_id
 
 
 class Origin(NamedTuple):
@@ -23,34 +25,39 @@ class Origin(NamedTuple):
         declared = self.scan.table.columns or ()
         return next((c for c in declared if c.name == self.name and not c.virtual), None)
 
+    @property
+    def is_of_members(self) -> bool:
+        """Whether it is declared as an ENUM or SET of MySQL's."""
+        type_ = None if self.column is None else read_type(self.column.type, "mysql")
+        return type_ is not None and type_.family is Family.ENUM
+
 
 def origin(node: Node, id: ColumnId) -> Origin | None:
     """Where the column comes from; None where it is computed, or of a set operation."""
     if isinstance(node, Scan):
         return Origin(node, id.name)
-    if isinstance(node, Project | Aggregate) and node.rel == id.rel:
-        items = node.items if isinstance(node, Project) else node.keys
-        expr = next((bare(item.expr) for item in items if item.name == id.name), None)
-        if not isinstance(expr, exp.Column):
-            return None
-        id = ColumnId(expr.table, expr.name)
-    below = next((each for each in node.inputs if id in each.output_ids), None)
-    return None if below is None else origin(below, id)
+    return _below(node, _made_of(node, id), origin)
 
 
 def origin_of_extreme(node: Node, id: ColumnId) -> Origin | None:
     """Of which table's column it is the MIN or MAX of groups, by however many steps; None where it is not."""
-    if isinstance(node, Project | Aggregate) and node.rel == id.rel:
-        items = node.items if isinstance(node, Project) else node.keys + node.calls
-        expr = next((bare(item.expr) for item in items if item.name == id.name), None)
-        if isinstance(expr, exp.Min | exp.Max) and isinstance(node, Aggregate):
-            inner = bare(expr.this)
-            if not isinstance(inner, exp.Column):
-                return None
-            below = ColumnId(inner.table, inner.name)
-            return origin(node.input, below) or origin_of_extreme(node.input, below)
-        if not isinstance(expr, exp.Column):
-            return None
-        id = ColumnId(expr.table, expr.name)
-    below_node = next((each for each in node.inputs if id in each.output_ids), None)
-    return None if below_node is None else origin_of_extreme(below_node, id)
+    made = _made_of(node, id)
+    if isinstance(node, Aggregate) and isinstance(made, exp.Min | exp.Max):
+        inner = bare(made.this)
+        return _below(node, inner, origin) or _below(node, inner, origin_of_extreme)
+    return _below(node, made, origin_of_extreme)
+
+
+def _made_of(node: Node, id: ColumnId) -> exp.Expr | None:
+    """What a node makes its column of: the column itself, where it only passes."""
+    if not isinstance(node, Project | Aggregate) or node.rel != id.rel:
+        return column(id)
+    items = node.items if isinstance(node, Project) else node.keys + node.calls
+    return next((bare(item.expr) for item in items if item.name == id.name), None)
+
+
+def _below(node: Node, expr: exp.Expr | None, of: Callable[[Node, ColumnId], Origin | None]) -> Origin | None:
+    """`of` the input that gives a column; None of what is no column."""
+    id = None if expr is None else column_id(expr)
+    below = next((each for each in node.inputs if id in each.output_ids), None)
+    return None if id is None or below is None else of(below, id)

@@ -165,10 +165,9 @@ def _types(inner: Node, catalog: Catalog) -> dict[str, str]:
         if column is not None:
             found[name] = column.type
     for name, output in zip(names, inner.outputs, strict=False):
-        of_extreme = origin_of_extreme(inner, output.id)
-        column = None if of_extreme is None else of_extreme.column
-        if column is not None and column.type.upper().startswith(("ENUM", "SET")):
-            found[name] = column.type
+        extreme = origin_of_extreme(inner, output.id)
+        if extreme is not None and extreme.column is not None and extreme.is_of_members:
+            found[name] = extreme.column.type
     return found
 
 
