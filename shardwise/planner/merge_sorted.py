@@ -44,7 +44,7 @@ def merge_sorted(plan: Node, ctx: PlanContext) -> Node:
         return plan
     inner = gather.input
     if isinstance(inner, Limit):
-        if not isinstance(inner.input, Sort) or not _is_large(inner, ctx):
+        if not _is_in_order(inner, sort) or not _is_large(inner, ctx):
             return plan
     else:
         inner = sort.but(input=inner)
@@ -60,6 +60,11 @@ def _sort(node: Node) -> Sort | None:
     while isinstance(node, Project | Keep | Limit):
         node = node.input
     return node if isinstance(node, Sort) else None
+
+
+def _is_in_order(limit: Limit, sort: Sort) -> bool:
+    """Whether it is the bound that `push_limit` sent: of rows in the very order in which they are merged."""
+    return isinstance(limit.input, Sort) and limit.input.keys == sort.keys
 
 
 def _is_trusted(key: SortKey, gather: Gather, ctx: PlanContext) -> bool:
