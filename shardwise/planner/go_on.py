@@ -27,9 +27,9 @@ from shardwise.plan.tree import column, column_id, plans_in
 from shardwise.planner.context import Seen
 from shardwise.planner.functions import is_volatile
 from shardwise.planner.keyset import Place, after
-from shardwise.planner.origins import origin, origin_of_extreme
+from shardwise.planner.origins import all_origins, origin, origin_of_extreme
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.seek_values import travels, written
+from shardwise.planner.seek_values import is_sorted_as_compared, travels, written
 from shardwise.planner.total_order import NoOrder, never_null, resolved, total_order
 
 KEY = "_key_"
@@ -55,12 +55,8 @@ def go_on(root: Node, names: tuple[str, ...], seen: Seen | None, ctx: PlanContex
     if any(is_volatile(expr) or any(True for _ in plans_in(expr)) for expr in computed):
         raise _refused("the ORDER BY is not the same each time it is computed")
     for number, key in enumerate(keys, start=1):
-        if ctx.catalog.dialect == "mysql" and _is_of_members(key, source):
-            raise _refused(
-                f"its sort key {number} is an ENUM or SET, which sorts by its members' places but is read as "
-                "their text",
-                "Order by its text, CONCAT(column), or by FIELD(column, …)",
-            )
+        if ctx.catalog.dialect == "mysql":
+            _check_order(number, key, source)
     offset = limit.offset
     if seen is not None:
         if len(seen.values) != len(keys):
@@ -72,11 +68,22 @@ def go_on(root: Node, names: tuple[str, ...], seen: Seen | None, ctx: PlanContex
     return Pages(tree, names + tuple(f"{KEY}{i + 1}" for i in range(len(ids))))
 
 
-def _is_of_members(key: SortKey, source: Node) -> bool:
-    """Of a computed one the type is a text's."""
+def _check_order(number: int, key: SortKey, source: Node) -> None:
+    """Raises for a key that MySQL sorts otherwise than it compares its values."""
     id = column_id(key.expr)
     found = None if id is None else origin(source, id) or origin_of_extreme(source, id)
-    return found is not None and found.is_of_members
+    if found is not None and found.is_of_members:  # of a computed one the type is a text's
+        raise _refused(
+            f"its sort key {number} is an ENUM or SET, which sorts by its members' places but is read as "
+            "their text",
+            "Order by its text, CONCAT(column), or by FIELD(column, …)",
+        )
+    if not is_sorted_as_compared(each.column for each in all_origins(source, key.expr)):
+        raise _refused(
+            f"its sort key {number} is of a collation without padding, by which 'a' and 'a\\0' compare as "
+            "different, but sort as equal",
+            "Order by numbers, dates or texts of another collation",
+        )
 
 
 def _parts(root: Node) -> tuple[Limit, Sort]:

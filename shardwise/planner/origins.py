@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -10,7 +10,7 @@ from sqlglot import exp
 from shardwise.catalog.model import Column
 from shardwise.catalog.types import Family, read_type
 from shardwise.plan.nodes import Aggregate, ColumnId, Node, Project, Scan
-from shardwise.plan.tree import bare, column, column_id
+from shardwise.plan.tree import bare, column, column_id, columns_in
 
 
 class Origin(NamedTuple):
@@ -46,6 +46,17 @@ def origin_of_extreme(node: Node, id: ColumnId) -> Origin | None:
         inner = bare(made.this)
         return _below(node, inner, origin) or _below(node, inner, origin_of_extreme)
     return _below(node, made, origin_of_extreme)
+
+
+def all_origins(node: Node, expr: exp.Expr) -> Iterator[Origin]:
+    """The tables' columns that an expression over a node's columns is computed of, by however many steps."""
+    for id in columns_in(expr) & node.output_ids:
+        if isinstance(node, Scan):
+            yield Origin(node, id.name)
+        made = _made_of(node, id)
+        for below in node.inputs:
+            if made is not None:
+                yield from all_origins(below, made)
 
 
 def _made_of(node: Node, id: ColumnId) -> exp.Expr | None:

@@ -36,10 +36,11 @@ from shardwise.plan.reasons import NotPushed
 from shardwise.plan.route import Note
 from shardwise.plan.tree import column_id, rewrite, walk
 from shardwise.planner.functions import can_fail, is_volatile
+from shardwise.planner.origins import all_origins
 from shardwise.planner.page import Page
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_limit import row_count
-from shardwise.planner.seek_values import travels
+from shardwise.planner.seek_values import is_sorted_as_compared, travels
 from shardwise.planner.total_order import NoOrder, never_null, resolved, total_order
 
 SEEK_FROM: Final = 1_000
@@ -130,3 +131,7 @@ def _check_key(key: SortKey, source: Node, ctx: PlanContext) -> None:
     type_ = ctx.types[id].type if id is not None else None
     if type_ is not None and not travels(ctx.catalog.dialect, type_):
         raise NoOrder(f"a value of {text} ({type_}) is not the same once it was sent to and fro")
+    if ctx.catalog.dialect == "mysql" and not is_sorted_as_compared(
+        each.column for each in all_origins(source, key.expr)
+    ):
+        raise NoOrder(f"texts of {text} that compare as different may sort as equal")

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
 from sqlglot import exp
 
+from shardwise.catalog.model import Column
 from shardwise.catalog.types import Family, read_type
 
 _DUCKDB: Final = re.compile(
@@ -32,6 +33,9 @@ _KINDS: Final[dict[Family, tuple[type, ...]]] = {
     Family.TEXT: (str,),
 }
 _OTHERS: Final = frozenset({"YEAR", "FLOAT", "REAL", "FLOAT4", "MONEY", "ENUM", "SET"})
+_WITHOUT_PADDING: Final = re.compile(r"\w*_nopad_\w+", re.IGNORECASE)
+_BY_UNICODE: Final = re.compile(r"\w*(unicode|uca)\w+", re.IGNORECASE)
+"""By these a NUL weighs nothing, compared or sorted."""
 _EXTREME_DAYS: Final = {(9999, 12, 31), (1, 1, 1)}
 
 
@@ -56,6 +60,16 @@ def _is_sorted_whole(type_text: str) -> bool:
     """MySQL sorts by the first `max_sort_length` bytes of a text, 1,024 as it comes, and compares all."""
     length = re.search(r"CHAR\((\d+)\)", type_text, re.IGNORECASE)
     return length is not None and int(length[1]) <= 255
+
+
+def is_sorted_as_compared(columns: Iterable[Column | None]) -> bool:
+    """Whether texts of MySQL's, made of these columns, are in the order in which they compare.
+
+    MariaDB compares 'a' and 'a\\0' as different by a collation without padding, and sorts them as equal: rows
+    after ('a\\0', 1) would be those of greater texts, and ('a', 2), which comes next, is none.
+    """
+    collations = [column.collation or "" for column in columns if column is not None]
+    return all(_WITHOUT_PADDING.fullmatch(c) is None or _BY_UNICODE.fullmatch(c) for c in collations)
 
 
 def written(dialect: str, parameter: exp.Expr, type_text: str) -> exp.Expr:

@@ -124,6 +124,23 @@ def test_orders_of_mysql_that_are_not_trusted(mysql: MySQLWorld) -> None:
             assert not any("in order of" in line for (line,) in told)
 
 
+PAGE_ORDERS = ["nopad, id", "nopad DESC, id DESC", "bin, nopad, id", "CONCAT(nopad), id"]
+
+
+@pytest.mark.parametrize("order", PAGE_ORDERS)
+def test_no_page_is_sought_by_texts_that_sort_otherwise_than_they_compare(
+    mysql: MySQLWorld, order: str
+) -> None:
+    """The rows after ('a\\0', 1) are none of ('a', 2)'s, which comes next in the order."""
+    sql = f"SELECT id FROM v ORDER BY {order} LIMIT 5"
+    with mysql.cluster.connect(force=("seek_pages",)) as con:
+        with con.cursor() as cursor, pytest.raises(shardwise.NotSupportedError, match="sort as equal"):
+            cursor.execute(sql, pages=True)
+        for offset in range(0, 90, 5):
+            paged = f"{sql} OFFSET {offset}"
+            assert list(map(tuple, con.execute(paged).fetchall())) == mysql.expected(paged)[1], paged
+
+
 # -- postgres -------------------------------------------------------------------------------------
 
 POSTGRES_COLUMNS = {
