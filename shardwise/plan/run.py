@@ -111,8 +111,8 @@ class Compared(NamedTuple):
 
     Texts that a server writes: `whole` and `unsigned` numbers, `decimal` ones of so many digits after the
     point, `double`, `day` and `moment` with years of any length, `text` by its code points, `encoded` by its
-    bytes in the database's encoding, which must be in the order of code points, `padded` with blanks to so
-    many characters. Cells of SQLite: `cell`, texts among them by their bytes, `nocase`, `rtrim`.
+    bytes in the database's encoding, which must be in the order of code points, `padded` as if blanks
+    without end came after it. Cells of SQLite: `cell`, texts among them by their bytes, `nocase`, `rtrim`.
     """
 
     how: Literal[

@@ -99,8 +99,7 @@ def _text_of_mysql(type_: ColumnType, collation: str) -> Compared | None:
     it."""
     if _BY_CODE_POINT.fullmatch(collation) is None or "CHAR" not in type_.name or len(type_.arguments) != 1:
         return None
-    length = int(type_.arguments[0])
-    return Compared("padded", length) if length <= _CHARACTERS_MAX else None
+    return Compared("padded") if int(type_.arguments[0]) <= _CHARACTERS_MAX else None
 
 
 def _text_of_postgres(type_: ColumnType, collation: str) -> Compared | None:

@@ -60,6 +60,16 @@ def test_a_length_is_no_difference(dialect: str, columns: str, odd: str) -> None
             assert world.found(sql) == world.expected(sql)
 
 
+def test_texts_longer_than_the_catalog_says_are_merged_in_their_order() -> None:
+    """Blanks come after the shorter one, however long: they were put to the declared length."""
+    columns = "id BIGINT PRIMARY KEY, name VARCHAR(40) COLLATE utf8mb4_bin"
+    texts = ["abcd", "abcd\t", "abcd ", "abcd!", "ab", "ab\t", "abcd\t\t"]
+    rows = [(i, texts[i % 7]) for i in range(28)]
+    with served("mysql", {"t": (columns, rows)}, declared=columns.replace("40", "3")) as world:
+        sql = "SELECT id, name FROM t ORDER BY name, id"
+        assert world.found(sql) == world.expected(sql)
+
+
 def test_members_in_another_order() -> None:
     columns = "id BIGINT PRIMARY KEY, e ENUM('b', 'a')"
     rows = [(i, "ab"[i % 2]) for i in range(6)]

@@ -28,6 +28,8 @@ _MOMENT: Final = re.compile(
 _FIRST_DAY: Final = date(2000, 1, 1).toordinal()
 """Of both counts: moments are counted in microseconds to the year 294276, as PostgreSQL does."""
 _DAYS_FROM_EPOCH: Final = _FIRST_DAY - date(1970, 1, 1).toordinal()
+_WIDEST: Final = 65_535
+"""Characters of a VARCHAR."""
 _DAY_US: Final = 86_400_000_000
 
 
@@ -39,7 +41,7 @@ class SortedTexts:
         self._by = ArrowForm([key._replace(column=place) for place, key in enumerate(order)])
 
     def place(self, batch: pa.RecordBatch, row: int) -> Place:
-        return self._by.place(self._keys(batch.slice(row, 1)), 0)
+        return self._by.place(self._keys(batch.slice(row, 1), _WIDEST), 0)
 
     def sliced(self, batch: pa.RecordBatch, start: int, count: int) -> pa.RecordBatch:
         return batch.slice(start, count)
@@ -48,16 +50,18 @@ class SortedTexts:
         (whole,) = pa.Table.from_batches(parts).combine_chunks().to_batches()
         yield whole.take(self._by.indices(self._keys(whole)))
 
-    def _keys(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        columns = [sort_column(batch.column(key.column), key) for key in self._order]
+    def _keys(self, batch: pa.RecordBatch, width: int = 0) -> pa.RecordBatch:
+        columns = [sort_column(batch.column(key.column), key, width) for key in self._order]
         return pa.RecordBatch.from_arrays(columns, names=[f"sort_{i}" for i in range(len(columns))])
 
 
-def sort_column(cells: pa.Array, key: OrderKey) -> pa.Array:
-    """The texts of a column as what its values are sorted by."""
+def sort_column(cells: pa.Array, key: OrderKey, width: int = 0) -> pa.Array:
+    """The texts of a column as what its values are sorted by: alike for all that are padded to one `width`,
+    which is that of the longest at least. (A column's may be longer than the catalog says.)"""
     how, argument = key.compared
     if how == "padded":
-        return pc.utf8_rpad(cells, width=argument, padding=" ")
+        longest = pc.max(pc.utf8_length(cells)).as_py() or 0
+        return pc.utf8_rpad(cells, width=max(longest, width), padding=" ")
     if how == "decimal":
         return _decimals(cells, argument)
     convert = _CONVERT.get(how)
