@@ -19,21 +19,7 @@ later only if computing it twice gives the same: a LIMIT below it does not.
 
 from __future__ import annotations
 
-from shardwise.plan.nodes import (
-    Aggregate,
-    Cte,
-    Distinct,
-    Filter,
-    Join,
-    Keep,
-    Limit,
-    Node,
-    Project,
-    Raw,
-    Recursive,
-    SetOp,
-    Sort,
-)
+from shardwise.plan.nodes import Cte, Distinct, Join, Node, Raw, Recursive, SetOp
 from shardwise.plan.tree import (
     columns_in,
     columns_read,
@@ -46,7 +32,7 @@ from shardwise.planner.distribution import Merged
 from shardwise.planner.equivalence import equalities
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.strategies.choosing import Choosing, Needed
-from shardwise.planner.strategies.consumers import of_groups, of_page
+from shardwise.planner.strategies.consumers import consumer_of_input
 from shardwise.planner.strategies.groups import Group, is_inner
 from shardwise.planner.strategies.keys import key_pairs
 from shardwise.planner.strategies.programs import Consumer, Program
@@ -75,19 +61,11 @@ class _Pass:
                 return self._two(node, needed, consumer)
         if node.subplans:
             node = map_expressions(node, lambda e: map_plans(e, self._alone))
-        consumer = self._consumer(node, consumer)
+        consumer = consumer_of_input(node, consumer, self.ctx)
         return map_inputs(node, lambda n: self.below(n, _read(node, n, needed), consumer))
 
     def _alone(self, plan: Node) -> Node:
         return self.below(plan, plan.output_ids, None)
-
-    def _consumer(self, node: Node, above: Consumer | None) -> Consumer | None:
-        """What becomes of the input's rows: of groups, groups leave the shards; of a page, its rows."""
-        if isinstance(node, Aggregate):
-            return of_groups(node, self.ctx)
-        if isinstance(node, Limit):
-            return of_page(node, self.ctx)
-        return above if isinstance(node, Project | Filter | Sort | Keep) else None
 
     # -- joins ------------------------------------------------------------------------------------
 

@@ -29,19 +29,15 @@ from shardwise.catalog.index_tables import IndexTable
 from shardwise.catalog.model import JoinIndex, Table
 from shardwise.catalog.types import Family, type_family
 from shardwise.plan.nodes import (
-    Aggregate,
     ColumnId,
     Distinct,
     Filter,
     Item,
     Join,
     JoinKind,
-    Keep,
-    Limit,
     Node,
     Project,
     Scan,
-    Sort,
 )
 from shardwise.plan.reasons import OfIndex
 from shardwise.plan.run import Bound
@@ -55,7 +51,7 @@ from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import is_movable, push_filters
 from shardwise.planner.route_keys import is_routed
 from shardwise.planner.strategies.choosing import Choosing
-from shardwise.planner.strategies.consumers import of_groups, of_page
+from shardwise.planner.strategies.consumers import consumer_below
 from shardwise.planner.strategies.groups import Group, is_inner
 from shardwise.planner.strategies.keys import (
     among,
@@ -64,7 +60,7 @@ from shardwise.planner.strategies.keys import (
     in_keys,
     waits,
 )
-from shardwise.planner.strategies.programs import KEY_BYTES, Consumer, Side, programs
+from shardwise.planner.strategies.programs import KEY_BYTES, Side, programs
 from shardwise.planner.usable_indexes import (
     compares_alike_anywhere,
     forget,
@@ -294,7 +290,7 @@ class _Narrowing:
             return True
         pair, ctx = self.pair, self.pair.ctx
         needed = frozenset(_read(narrow_columns(pair.plan, ctx)))
-        group, consumer = pair.group, _consumer(pair.above, ctx)
+        group, consumer = pair.group, consumer_below(pair.above, ctx)
         kind = _kind(pair.node)
         choosing = Choosing(group.parts, kind, group.on, group.equal, needed, consumer, ctx, pair.analysis)
         without = min(p.cost for p in choosing.programs.values())
@@ -344,15 +340,3 @@ def _read(plan: Node) -> Iterator[ColumnId]:
         yield from node.output_ids
         for part in node.expressions:
             yield from columns_in(part)
-
-
-def _consumer(above: tuple[Node, ...], ctx: PlanContext) -> Consumer | None:
-    """What leaves the shards if all is joined there, of what stands over the join."""
-    for node in reversed(above):
-        if isinstance(node, Aggregate):
-            return of_groups(node, ctx)
-        if isinstance(node, Limit):
-            return of_page(node, ctx)
-        if not isinstance(node, Project | Filter | Sort | Keep):
-            return None
-    return None

@@ -29,17 +29,13 @@ from shardwise.caching import cached_property
 from shardwise.catalog.index_tables import IndexTable
 from shardwise.catalog.model import ColumnName, JoinIndex
 from shardwise.plan.nodes import (
-    Aggregate,
     ColumnId,
     Filter,
     Item,
     Join,
-    Keep,
-    Limit,
     Node,
     Project,
     Scan,
-    Sort,
 )
 from shardwise.plan.reasons import OfIndex
 from shardwise.plan.route import Note
@@ -59,7 +55,7 @@ from shardwise.planner.functions import is_volatile
 from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import filtered_scan
-from shardwise.planner.strategies.consumers import of_groups, of_page
+from shardwise.planner.strategies.consumers import consumer_below
 from shardwise.planner.strategies.groups import Conjuncts, Group, is_inner
 from shardwise.planner.usable_indexes import (
     compares_alike_anywhere,
@@ -365,19 +361,11 @@ class Pair:
         where = self.analysis.of(after)
         if not isinstance(where, Split):
             return False
-        for node in reversed(self.above):
-            consumer = None
-            if isinstance(node, Aggregate):
-                consumer = of_groups(node, self.ctx)
-            elif isinstance(node, Limit):
-                consumer = of_page(node, self.ctx)
-            elif isinstance(node, Project | Filter | Sort | Keep):
-                continue
-            if consumer is None:
-                return False
-            rows, width = consumer(estimates.rows(after), len(where.shards))
-            return rows * width <= apart
-        return False
+        consumer = consumer_below(self.above, self.ctx)
+        if consumer is None:
+            return False
+        rows, width = consumer(estimates.rows(after), len(where.shards))
+        return rows * width <= apart
 
 
 def _is_of(scan: Scan, side: ColumnName) -> bool:
