@@ -53,9 +53,9 @@ def read(connection: SourceConnection, sql: str | None, start: str) -> None:
         pass
 
 
-def until(is_so: Callable[[], bool]) -> None:
-    """Waits, but not long."""
-    end = time.monotonic() + 5
-    while not is_so() and time.monotonic() < end:
+def until(is_so: Callable[[], bool], *, within_s: float = 5) -> None:
+    """Waits, but not long. What has been so once need not be so when it is asked again."""
+    end = time.monotonic() + within_s
+    while not is_so():
+        assert time.monotonic() < end
         time.sleep(0.05)
-    assert is_so()

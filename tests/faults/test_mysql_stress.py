@@ -13,6 +13,7 @@ from shardwise.errors import Cancelled
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.mysql import MySQLBackend, MySQLSource
 from shardwise.executor.backends.mysql.connection import MySQLConnection
+from tests.faults.asking import until
 from tests.servers import mariadb
 
 pytestmark = [pytest.mark.servers, pytest.mark.slow]
@@ -108,10 +109,7 @@ def test_many_threads() -> None:
     assert not [wrong for each in workers for wrong in each.wrong if not _is_loss(wrong)]
     source.close()
     sql = f"SELECT count(*) FROM information_schema.processlist WHERE db = '{database}'"
-    end = time.monotonic() + 10
-    while server.run(sql) != [(0,)] and time.monotonic() < end:
-        time.sleep(0.1)
-    assert server.run(sql) == [(0,)]
+    until(lambda: server.run(sql) == [(0,)], within_s=10)
 
 
 def _is_loss(wrong: object) -> bool:
