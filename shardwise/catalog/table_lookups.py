@@ -167,6 +167,11 @@ class TableLookups(SourceLookups):
         wanted = index.name.casefold()
         return next((each for each in self._of(IndexState) if each.name.casefold() == wanted), None)
 
+    @cached_property
+    def index_states(self) -> frozenset[IndexState]:
+        """How far all of them are."""
+        return frozenset(self._of(IndexState))
+
     def sequence(self, name: str) -> Sequence | None:
         """The sequence of that name, without regard to letter case, or None."""
         wanted = name.casefold()

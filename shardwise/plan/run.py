@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
 from shardwise.caching import cached_property
-from shardwise.catalog.tables import Stored
+from shardwise.catalog.tables import IndexState, Stored
 from shardwise.errors import InternalError, ProgrammingError
 from shardwise.plan.choices import Choice, Foreseen
 from shardwise.plan.gaps import NO_GAPS, Gaps
@@ -320,6 +320,8 @@ class Plan:
     """How the page is found that the statement asks for, if not by moving all that is before it."""
     hidden: int = 0
     """How many of the last columns are not the answer's: the sort keys of a page's rows."""
+    indexes: frozenset[IndexState] = frozenset()
+    """The states of those indexes over shards that it reads, or may read once it is known what ran first."""
     notes: tuple[Note, ...] = ()
     choices: tuple[Choice, ...] = ()
     steps: tuple[tuple[str, Node], ...] = ()

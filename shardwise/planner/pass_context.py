@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from shardwise.caching import cached_property
-from shardwise.catalog.model import Catalog
+from shardwise.catalog.model import Catalog, IndexState
 from shardwise.plan.choices import Choice
 from shardwise.plan.nodes import (
     ColumnId,
@@ -60,6 +60,8 @@ class PlanContext:
     time_zone: str = "UTC"
     page: Page | None = None
     """The statement's page, if seeks are to find it."""
+    indexes: set[IndexState] = field(default_factory=set)
+    """The states of those indexes that the statement reads."""
 
     def analysis(self) -> Analysis:
         """Distributions of the statement's nodes."""

@@ -41,6 +41,7 @@ from shardwise.planner.parse import parse
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import PASSES, run
 from shardwise.planner.render import render
+from shardwise.planner.usable_indexes import may_be_used
 
 Locals = Mapping[str, tuple[Output, ...] | View]
 
@@ -287,7 +288,8 @@ class _Making:
 
         # What already ran is bound in this context's parameters, and may stand in what runs now.
         making = replace(self, parameters=ctx.parameters, hidden=0)
-        return replace(plan, first=tuple(making._first(e) for e in waiting), then=then), ctx
+        first = tuple(making._first(e) for e in waiting)
+        return replace(plan, first=first, then=then, indexes=may_be_used(root, ctx)), ctx
 
     def _paged(self, plan: Plan, tree: Node, columns: tuple[str, ...], ctx: PlanContext) -> Plan:
         """The plan that seeks the statement's page, if there is one; else the plan as it is."""

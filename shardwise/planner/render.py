@@ -64,6 +64,7 @@ def render(
         columns=columns,
         catalog_version=ctx.catalog.version,
         dialect=ctx.catalog.dialect,
+        indexes=frozenset(ctx.indexes),
         notes=tuple(ctx.notes),
         choices=tuple(ctx.choices),
         steps=steps,

@@ -8,7 +8,7 @@ application keeps (ATTACH) is as the application keeps it.
 from __future__ import annotations
 
 from shardwise.catalog.index_tables import IndexTable, fingerprint, why_no_table
-from shardwise.catalog.model import Built, Column, JoinIndex, LookupIndex
+from shardwise.catalog.model import Built, Column, IndexState, JoinIndex, LookupIndex, Table
 from shardwise.catalog.types import Family, read_type, type_family
 from shardwise.plan.nodes import Cte, Node, Recursive, Scan
 from shardwise.plan.reasons import OfIndex
@@ -58,9 +58,27 @@ def tell_used(index: Index, ctx: PlanContext, joined: str = "") -> None:
         how = f"answers as the application keeps {index.index_table}"
     else:
         state = ctx.catalog.state_of(index)
+        if state is not None:
+            ctx.indexes.add(state)
         built_at = state.built_at if state is not None else None
         how = f"answers as of the build{f', {built_at}' if built_at else ''}"
     tell(Note(OfIndex.USED, f"{_title(index)} {how}{joined}"), ctx)
+
+
+def may_be_used(tree: Node, ctx: PlanContext) -> frozenset[IndexState]:
+    """The states of all indexes that may serve a statement, in whichever way it is planned in the end."""
+    if not ctx.trusts_indexes or ctx.is_scoped:
+        return frozenset()
+    tables = {scan.table.full_name.casefold() for scan in walk(tree) if isinstance(scan, Scan)}
+    states = (ctx.catalog.state_of(i) for i in ctx.catalog.indexes() if tables & _bases(i, ctx))
+    return frozenset(state for state in states if state is not None and state.state is Built.VALID)
+
+
+def _bases(index: Index, ctx: PlanContext) -> set[str]:
+    """The names of the tables that it is an index of."""
+    names = [index.left.table, index.right.table] if isinstance(index, JoinIndex) else [index.table]
+    found = map(ctx.catalog.relation, names)
+    return {table.full_name.casefold() for table in found if isinstance(table, Table)}
 
 
 def objection(index: Index, plan: Node, ctx: PlanContext) -> Note | None:

@@ -24,7 +24,6 @@ from shardwise.executor.pools import SourcePool
 from shardwise.executor.result import Result
 from shardwise.executor.run import Environment, execute
 from shardwise.options import OWN_ZONE, Options
-from shardwise.plan.reasons import OfIndex
 from shardwise.plan.run import Plan
 from shardwise.planner import EVERYTHING, PlanCache, Scope, scope_of
 from shardwise.planner.context import Seen
@@ -32,7 +31,7 @@ from shardwise.session.analyzing import Analyzed, AnalyzeOptions, Analyzing, ana
 from shardwise.session.each import each
 from shardwise.session.each_result import EachResult, Question
 from shardwise.session.environments import Environments
-from shardwise.session.index_readers import IndexReaders
+from shardwise.session.index_readers import IndexReaders, Reader
 from shardwise.session.known import KnownCatalog
 from shardwise.session.listing import Lister
 from shardwise.session.local_names import mentioned
@@ -180,10 +179,11 @@ class Cluster:
         """
         self._check_open()
         options = self.settled(options or self.options)
-        leave = self._entered() if options.trust_indexes else None
+        reader = self.index_readers.reader()
         try:
             locals = self._relations(sql, locals or {}, options, scope)  # noqa: A001
-            plan = self._plan(sql, params, options, locals, scope, after=after)
+            make_plan = partial(self._plan, sql, params, options, locals, scope, after=after)
+            plan = self._held(make_plan, reader) if options.trust_indexes else make_plan()
             shown = plan if not plan.hidden else replace(plan, columns=plan.columns[: -plan.hidden])
             columns = self.columns_of_plan(shown, params, options, locals)
             if plan.hidden and columns is not None:
@@ -191,27 +191,26 @@ class Cluster:
                 probe = partial(self.start, plan, options, locals, None)
                 columns = columns_of_page(plan, columns, probe) if self.declared.dialect == "duckdb" else None
             result = self.start(plan, options, locals, columns, guard=guard, into=into)
-            if leave is not None:
-                if _may_read_indexes(plan):
-                    result.when_closed(leave)
-                else:
-                    leave()
+            if plan.indexes:
+                result.when_closed(reader.leave)
         except BaseException:
-            if leave is not None:
-                leave()
+            reader.leave()
             raise
         return result
 
-    def _entered(self) -> Callable[[], None]:
-        """Of a statement that trusts indexes: has whoever writes to one wait, until what this gives is
-        called, and knows which are valid."""
-        leave = self.index_readers.enter()
-        try:
+    def _held(self, make_plan: Callable[[], Plan], reader: Reader) -> Plan:
+        """A plan of a statement that trusts indexes: those that it reads are as it takes them to be, and are
+        not written to until the reader leaves."""
+        self.look_at_indexes()
+        while True:
+            plan = make_plan()
+            if not plan.indexes:
+                return plan
+            reader.hold(state.name for state in plan.indexes)
             self.look_at_indexes()
-        except BaseException:
-            leave()
-            raise
-        return leave
+            if plan.indexes <= self.catalog.index_states:
+                return plan
+            reader.leave()
 
     def look_at_indexes(self) -> None:
         """Takes the states of indexes from the lock file, where another process may have changed them."""
@@ -490,12 +489,6 @@ class Cluster:
                 "the cluster was opened in another process; its threads and engines did not come along",
                 hint="Open a cluster in each process, after the fork",
             )
-
-
-def _may_read_indexes(plan: Plan) -> bool:
-    """Whether it reads an index, or may once it is known what ran first."""
-    is_open = plan.then is not None or plan.proof is not None
-    return is_open or any(note.slug == OfIndex.USED for note in plan.notes)
 
 
 def _options(catalog: Catalog, given: Mapping[str, Any]) -> Options:

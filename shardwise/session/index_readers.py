@@ -1,25 +1,31 @@
 """Who reads index tables now: whoever writes to one waits until they are done.
 
-A statement that trusts indexes enters before it is planned, then sees which are valid, and leaves when its
-rows are read. Whoever is to write to an index table first has its state say so, then waits for those who
-entered before. So nobody reads an index half written: later ones see the state. Of a catalog's file that
-holds for all processes of this machine, by a shared lock on that file; else for this process.
+    a reader                                    a writer
+    plans, by the states that it sees           has the index's state say that it writes
+    holds the indexes that its plan reads       waits until nobody holds the index
+    looks at their states again, and plans
+    anew if they are not what they were
+
+Sound: of a reader that sees the old state at its second look the writer knows, for the state was written
+after the index was held. Each later one sees the new state, and plans without the index. So no reader ever
+waits, readers that follow each other without a pause keep no writer waiting, and those of other indexes none
+at all. Of a catalog's file that holds for all processes of this machine, by locks on that file; else for this
+process.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Iterable
+from io import FileIO
 from pathlib import Path
 
 from shardwise.errors import OperationalError
 from shardwise.executor.guard import Guard
-
-if sys.platform != "win32":
-    import fcntl
+from shardwise.session.name_locks import NameLocks, of_this_system, opened
 
 WAIT_S = 30.0
 """So long readers are waited for."""
@@ -27,110 +33,90 @@ _POLL_S = 0.02
 
 
 class IndexReaders:
-    """Of one catalog. Threads may share it."""
+    """Of one catalog. Threads may share it. `locks` is how processes see each other's readers."""
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path | None, locks: NameLocks | None = None) -> None:
         self._file = file
-        self._pid = os.getpid()
+        self._locks = locks or of_this_system()
         self._lock = threading.RLock()  # a result that is dropped leaves, in whatever its thread is doing
-        self._inside: set[object] = set()
+        self._readers: weakref.WeakSet[Reader] = weakref.WeakSet()
 
-    def enter(self) -> Callable[[], None]:
-        """From now on whoever writes waits, until what this gives is called; again does nothing."""
-        me = object()
+    def reader(self) -> Reader:
+        """One that holds nothing yet. It leaves when it is dropped, too."""
+        reader = Reader(self._file, self._locks)
         with self._lock:
-            self._inside.add(me)
-        try:
-            descriptor = self._shared()
-        except BaseException:
-            with self._lock:
-                self._inside.discard(me)
-            raise
-
-        def leave() -> None:
-            with self._lock:
-                if me not in self._inside:
-                    return
-                self._inside.discard(me)
-            if descriptor is not None:
-                self._give_back(descriptor)
-
-        return leave
-
-    def _shared(self) -> int | None:
-        """The file, locked so that others may lock it so, too. None where nobody could write by it either: a
-        file that is gone since the catalog was read, or is where there are no locks."""
-        if sys.platform == "win32" or self._file is None:
-            return None
-        try:
-            descriptor = _opened(self._file)
-        except FileNotFoundError:
-            return None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-        except OSError:
-            os.close(descriptor)
-            return None
-        except BaseException:
-            os.close(descriptor)
-            raise
-        return descriptor
-
-    def _give_back(self, descriptor: int) -> None:
-        """Ends the lock here and in processes that were forked meanwhile: they have the descriptor, too. One
-        of those ends nothing but its own."""
-        if sys.platform != "win32" and os.getpid() == self._pid:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
+            self._readers.add(reader)
+        return reader
 
     def wait_until_left(self, index: str, guard: Guard, wait_s: float | None = None) -> None:
-        """Returns once all have left that are inside now; raises OperationalError if that takes too long, and
-        what stops the statement."""
+        """Returns once nobody reads the index; raises OperationalError if that takes too long, and what stops
+        the statement."""
         wait_s = WAIT_S if wait_s is None else wait_s
         end = time.monotonic() + wait_s
-        with self._lock:
-            before = set(self._inside)
-        while self._is_inside(before) or self._is_read_elsewhere():
+        while self._is_read_here(index) or self._is_read_elsewhere(index):
             guard.check()
             if time.monotonic() > end:
                 raise OperationalError(
-                    f'index "{index}" is to be written to, and statements that trust indexes have read for '
+                    f'index "{index}" is to be written to, and statements that use it have read for '
                     f"{wait_s:g} s",
                     hint="Fetch the rows of their cursors, or close them, and try again",
                 )
             time.sleep(_POLL_S)
 
-    def _is_inside(self, before: set[object]) -> bool:
+    def _is_read_here(self, index: str) -> bool:
         with self._lock:
-            return bool(before & self._inside)
+            return any(index.casefold() in reader.holds for reader in self._readers)
 
-    def _is_read_elsewhere(self) -> bool:
-        """Whether another process has the file locked; it cannot be told while this one has."""
-        if sys.platform == "win32" or self._file is None:
+    def _is_read_elsewhere(self, index: str) -> bool:
+        if self._locks is None or self._file is None:
             return False
-        with self._lock:
-            if self._inside:
-                return True
+        try:
+            with opened(self._file) as file:
+                return self._locks.is_held(file, index)
+        except OSError as error:
+            raise OperationalError(f'cannot lock "{self._file}": {error.strerror}') from error
+
+
+class Reader:
+    """One statement, and the indexes that it holds. Wherever it is stopped, to leave is to hold none."""
+
+    _file: FileIO | None = None
+    holds: frozenset[str] = frozenset()
+
+    def __init__(self, catalog: Path | None, locks: NameLocks | None) -> None:
+        self._catalog, self._locks = catalog, locks
+        self._pid = os.getpid()
+
+    def hold(self, indexes: Iterable[str]) -> None:
+        """These, and no others any more: whoever is to write to one waits from now on."""
+        self.leave()
+        self.holds = frozenset(index.casefold() for index in indexes)
+        if self.holds and self._locks is not None and self._catalog is not None:
+            self._lock_in(self._catalog, self._locks)
+
+    def _lock_in(self, catalog: Path, locks: NameLocks) -> None:
+        """Where the file is gone since the catalog was read, or there are no locks, nobody could write by it,
+        either."""
+        try:
+            self._file = opened(catalog)
+        except FileNotFoundError:
+            return
+        try:
+            locks.hold(self._file, self.holds)
+        except OSError:
+            self._file.close()
+
+    def leave(self) -> None:
+        """Holds none any more; again does nothing. A process that was forked meanwhile ends nobody's hold but
+        its own."""
+        file = self._file
+        if file is not None and not file.closed:
             try:
-                descriptor = _opened(self._file)
-            except FileNotFoundError as error:
-                raise OperationalError(f'cannot lock "{self._file}": {error.strerror}') from error
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
+                if self._locks is not None and os.getpid() == self._pid:
+                    self._locks.let_go(file)
             finally:
-                self._give_back(descriptor)
-        return False
+                file.close()
+        self.holds = frozenset()
 
-
-def _opened(file: Path) -> int:
-    """Raises FileNotFoundError, else ours: a reader that nobody knows of is never waited for."""
-    try:
-        return os.open(file, os.O_RDONLY)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise OperationalError(
-            f'cannot open "{file}", by which readers of indexes are waited for: {error.strerror}'
-        ) from error
+    def __del__(self) -> None:
+        self.leave()

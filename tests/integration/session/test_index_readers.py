@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import subprocess
 import sys
 import threading
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,10 +24,11 @@ from shardwise.executor.guard import Guard
 from shardwise.executor.result import Result
 from shardwise.options import Options
 from shardwise.session.environments import Environments
-from shardwise.session.index_readers import IndexReaders
+from shardwise.session.index_readers import IndexReaders, Reader
 from shardwise.session.indexes import Asked, check
 from shardwise.session.indexes.states import _locked, set_state
 from shardwise.session.known import KnownCatalog
+from shardwise.session.name_locks import ByteLocks, FileLocks, NameLocks, opened
 from tests.integration.session.indexed import VISITS, World
 
 SQL = "SELECT customer_id, weight FROM clicks JOIN pages ON page = url"
@@ -120,6 +124,228 @@ def test_readers_of_the_tables_are_not_waited_for(tmp_path: Path, monkeypatch: p
         results[0].close()
 
 
+NEVER_PAUSING = """
+import sys, shardwise
+con = shardwise.connect(sys.argv[1], trust_indexes=True)
+before = con.cluster.run(sys.argv[2], options=con.options)
+print("reads", flush=True)
+while True:
+    after = con.cluster.run(sys.argv[2], options=con.options)
+    before.close()
+    before = after
+"""
+BY_NO = "SELECT customer_id FROM invoices WHERE no = 3"
+
+
+@contextmanager
+def _reading_elsewhere(world: World, code: str, sql: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that reads; it has begun."""
+    argv = [sys.executable, "-c", code, str(world.folder / "cluster.sql"), sql]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "reads\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def _reading_here(cluster: Any, sql: str) -> Iterator[None]:
+    """Threads of which each begins a statement before it closes its last one."""
+    begun, over = threading.Barrier(3), threading.Event()
+    options = cluster.connect(trust_indexes=True).options
+
+    def read() -> None:
+        before = cluster.run(sql, options=options)
+        begun.wait(20)
+        while not over.is_set():
+            after = cluster.run(sql, options=options)
+            before.close()
+            before = after
+        before.close()
+
+    workers = [threading.Thread(target=read) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    try:
+        begun.wait(20)
+        yield
+    finally:
+        over.set()
+        for worker in workers:
+            worker.join(20)
+
+
+def _with_lookup(world: World) -> None:
+    with closing(world.connect()) as con:
+        con.execute("CREATE LOOKUP INDEX invoices_no ON invoices (no)")
+        assert "invoices_no answers as of" in con.cluster.connect(trust_indexes=True).explain(BY_NO).text
+
+
+@pytest.mark.parametrize("sql", [BY_NO, SQL], ids=["of another index", "of the same"])
+def test_readers_that_never_pause_keep_no_writer_waiting(
+    tmp_path: Path, sql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = _world(tmp_path)
+    _with_lookup(world)
+    for shard in range(3):
+        world.run(shard, "PRAGMA journal_mode = WAL")  # in which SQLite's own locks have no writer wait
+    monkeypatch.setattr("shardwise.session.index_readers.WAIT_S", 10)
+    with (
+        closing(world.connect()) as con,
+        _reading_here(con.cluster, sql),
+        _reading_elsewhere(world, NEVER_PAUSING, sql),
+    ):
+        con.execute(REPAIR)
+        con.execute("DROP JOIN INDEX visits")
+
+
+def test_a_plan_says_which_indexes_it_reads_or_may_read(tmp_path: Path) -> None:
+    world = _world(tmp_path)
+    _with_lookup(world)
+    late = f"{SQL} WHERE customer_id = (SELECT max(customer_id) FROM invoices)"
+    with closing(world.connect()) as con:
+        trusting = con.cluster.connect(trust_indexes=True)
+
+        def read_by(connection: Any, sql: str) -> set[str]:
+            plan = connection.cluster.plan(sql, options=connection.options)
+            return {state.name for state in plan.indexes}
+
+        assert read_by(trusting, SQL) == read_by(trusting, SQL) == {"visits"}  # out of the plan cache, too
+        assert read_by(trusting, BY_NO) == {"invoices_no"}
+        assert read_by(trusting, "SELECT no FROM invoices") == set()
+        assert read_by(trusting, late) == {"visits", "invoices_no"}
+        assert read_by(con, SQL) == read_by(con, late) == set()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a reader of one index counts as one of all")
+def test_readers_of_other_indexes_are_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shardwise.session.index_readers.WAIT_S", 0.0)
+    world = _world(tmp_path)
+    _with_lookup(world)
+    with (
+        closing(world.connect()) as con,
+        closing(shardwise.connect(world.folder / "cluster.sql", trust_indexes=True)) as other,
+    ):
+        results = [
+            each.cluster.run(BY_NO, options=other.options)
+            for each in (con.cluster.connect(trust_indexes=True), other)
+        ]
+        con.execute(REPAIR)
+        with pytest.raises(OperationalError, match='"invoices_no" is to be written to'):
+            con.execute("CHECK LOOKUP INDEX invoices_no REPAIR")
+        assert [result.fetchall() for result in results]
+        for result in results:
+            result.close()
+        con.execute("CHECK LOOKUP INDEX invoices_no REPAIR")
+
+
+def test_a_reader_that_dies_is_waited_for_no_longer(tmp_path: Path) -> None:
+    world = _world(tmp_path)
+    code = NEVER_PAUSING.replace("while True:", "sys.stdin.read()\nwhile False:")
+    with closing(world.connect()) as con, _reading_elsewhere(world, code, SQL) as process:
+        assert con.cluster.index_readers._is_read_elsewhere("visits")
+        worker = threading.Thread(target=lambda: con.cluster.connect().execute(REPAIR))
+        worker.start()
+        worker.join(0.5)
+        assert worker.is_alive()
+        process.kill()
+        worker.join(20)
+        assert not worker.is_alive()
+        assert _used(con.cluster.connect(trust_indexes=True))
+
+
+def test_an_index_that_is_shut_after_it_was_planned_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By this process or another one, which finds that nobody holds it yet."""
+    world, hold = _world(tmp_path), Reader.hold
+    with (
+        closing(world.connect()) as con,
+        closing(shardwise.connect(world.folder / "cluster.sql", trust_indexes=True)) as other,
+    ):
+        right = sorted(con.execute(SQL).fetchall(), key=repr)
+        held: list[list[str]] = []
+
+        def shut_meanwhile(reader: Reader, indexes: Iterable[str]) -> None:
+            held.append(list(indexes))
+            con.cluster.index_readers.wait_until_left("visits", Guard(Options()), wait_s=0)
+            _stop_a_repair(con.cluster)
+            hold(reader, held[-1])
+
+        monkeypatch.setattr(Reader, "hold", shut_meanwhile)
+        for reading in (con.cluster.connect(trust_indexes=True), other):
+            result = reading.cluster.run(SQL, options=reading.options)
+            con.cluster.index_readers.wait_until_left("visits", Guard(Options()), wait_s=0)
+            assert sorted(result.fetchall(), key=repr) == right
+            con.execute(REPAIR)
+        assert held == [["visits"], ["visits"]]
+
+
+def _stop_a_repair(cluster: Any) -> None:
+    """As one that was killed while it waited."""
+    index = cluster.catalog.index("visits")
+    set_state(cluster, index, Built.BUILDING, cluster.catalog.state_of(index).fingerprint)
+
+
+@pytest.mark.parametrize("at", ["shardwise.session.cluster", "shardwise.session.index_readers"])
+def test_wherever_a_statement_is_interrupted_it_holds_nothing_after(tmp_path: Path, at: str) -> None:
+    """At each line in turn, from the statement's begin until its result is closed."""
+    world, file = _world(tmp_path), sys.modules[at].__file__
+
+    def interrupted_at(number: int) -> bool:
+        seen = 0
+
+        def trace(frame: Any, event: str, _: Any) -> Any:
+            nonlocal seen
+            if frame.f_code.co_filename != file or frame.f_code.co_name == "__del__":
+                return None
+            if frame.f_back.f_code.co_name == "__del__":  # whose errors Python ignores
+                return None
+            if event == "line":
+                seen += 1
+                if seen == number:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            con.cluster.run(SQL, options=con.options).close()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+    with closing(shardwise.connect(world.folder / "cluster.sql", trust_indexes=True)) as con:
+        assert _used(con)
+        numbers = count(1)
+        while interrupted_at(next(numbers)):
+            gc.collect()
+            con.cluster.index_readers.wait_until_left("visits", Guard(Options()), wait_s=0)
+        assert next(numbers) > 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks between processes")
+@pytest.mark.parametrize("locks", [ByteLocks(), FileLocks()], ids=["bytes", "the file"])
+def test_locks_on_names(tmp_path: Path, locks: NameLocks) -> None:
+    file = tmp_path / "cluster.sql"
+    file.touch(0o444)
+    with opened(file) as one, opened(file) as other, opened(file) as third:
+        assert not locks.is_held(third, "i")
+        for each in (one, other):
+            locks.hold(each, ["i", "k"])
+        locks.let_go(one)
+        assert locks.is_held(third, "I")
+        assert locks.is_held(third, "k")
+        assert locks.is_held(third, "l") is isinstance(locks, FileLocks)
+        other.close()
+        assert not locks.is_held(third, "i")
+
+
 def test_what_another_process_drops_or_builds_is_known(tmp_path: Path) -> None:
     world = _world(tmp_path)
     code = (
@@ -145,12 +371,13 @@ def test_what_another_process_drops_or_builds_is_known(tmp_path: Path) -> None:
 
 def test_a_statement_that_is_stopped_waits_no_longer(tmp_path: Path) -> None:
     readers = IndexReaders(None)
-    leave = readers.enter()
+    reader = readers.reader()
+    reader.hold(["i"])
     guard = Guard(Options(deadline_s=0.1))
     with pytest.raises(shardwise.OperationalError, match="deadline"):
         readers.wait_until_left("i", guard)
-    leave()
-    leave()
+    reader.leave()
+    reader.leave()
     readers.wait_until_left("i", Guard(Options()), wait_s=0)
 
 
@@ -217,11 +444,7 @@ def test_readers_of_a_repair_that_was_killed_while_it_waited_are_waited_for(
         reader = cluster.connect(trust_indexes=True)
         for statement in (REPAIR, VISITS, "DROP JOIN INDEX visits"):
             result = cluster.run(SQL, options=reader.options)
-            index = cluster.catalog.index("visits")
-            assert index is not None
-            state = cluster.catalog.state_of(index)
-            assert state is not None
-            set_state(cluster, index, Built.BUILDING, state.fingerprint)
+            _stop_a_repair(cluster)
             with pytest.raises(OperationalError, match="is to be written to"):
                 con.execute(statement)
             result.close()
@@ -245,11 +468,13 @@ def test_a_statement_that_is_stopped_as_it_begins_reads_no_more(
 
 def test_a_result_may_be_dropped_by_whatever_its_thread_is_doing() -> None:
     readers = IndexReaders(None)
-    leave = readers.enter()
+    reader = readers.reader()
+    reader.hold(["i"])
 
     def collected_meanwhile() -> None:
         with readers._lock:
-            leave()
+            readers.reader()
+            reader.leave()
 
     worker = threading.Thread(target=collected_meanwhile, daemon=True)
     worker.start()
@@ -270,15 +495,17 @@ from shardwise.session.index_readers import IndexReaders
 
 file = Path(sys.argv[1])
 readers = IndexReaders(file)
-leave, others = readers.enter(), readers.enter()
+one, other = readers.reader(), readers.reader()
+for each in (one, other):
+    each.hold(["i"])
 child = os.fork()
 if child == 0:
-    leave()  # as what it has of a result does, which is not its own
+    one.leave()  # as what it has of a result does, which is not its own
     signal.pause()
 try:
-    others()
-    assert readers._is_read_elsewhere() or readers._inside
-    leave()
+    other.leave()
+    assert IndexReaders(file)._is_read_elsewhere("i")
+    one.leave()
     IndexReaders(file).wait_until_left("i", Guard(Options()), wait_s=0)
 finally:
     os.kill(child, signal.SIGKILL)
@@ -291,17 +518,20 @@ def test_a_reader_that_nobody_can_know_of_does_not_read(
 ) -> None:
     file = tmp_path / "cluster.sql"
     readers = IndexReaders(file)
-    readers.enter()()  # no such file: nobody can write, either
+    reader = readers.reader()
+    reader.hold(["i"])  # no such file: nobody can write, either
+    reader.leave()
     with pytest.raises(OperationalError, match=r"cannot lock .*cluster\.sql"):
         readers.wait_until_left("i", Guard(Options()), wait_s=0)
 
     def no_descriptor(*_: object) -> int:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr("shardwise.session.index_readers.os.open", no_descriptor)
+    monkeypatch.setattr("shardwise.session.name_locks.FileIO", no_descriptor)
     with pytest.raises(OperationalError, match="Too many open files"):
-        readers.enter()
+        reader.hold(["i"])
     monkeypatch.undo()
+    reader.leave()
     file.touch()
     readers.wait_until_left("i", Guard(Options()), wait_s=0)
 
