@@ -15,7 +15,7 @@ from shardwise.plan.sql.reader import Reader
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.sqlite_aggregates import combine
 from shardwise.planner.dialects.sqlite_constants import SQLiteConstants, literal_of
-from shardwise.planner.dialects.sqlite_model import is_plain, relation_of, unmodelled
+from shardwise.planner.dialects.sqlite_model import is_plain, never_fails, relation_of, unmodelled
 from shardwise.planner.dialects.sqlite_reading import trees
 from shardwise.planner.dialects.sqlite_shapes import shapes
 from shardwise.planner.dialects.sqlite_with import put_in_order
@@ -207,7 +207,8 @@ SQLITE = Dialect(
     readable=as_sqlite_reads_it,
     shapes=shapes,
     folds=folds,
+    never_fails=never_fails,
     sums_overflow=True,
     early=SQLITE_VALUES,
-    off=frozenset({"run_first", "join_back", "join_subqueries", "order_joins"}),
+    off=frozenset({"run_first", "join_back"}),
 )

@@ -63,6 +63,16 @@ def is_plain(expr: exp.Expr) -> bool:
     )
 
 
+def never_fails(expr: exp.Expr) -> bool:
+    """Whether no row raises: of what is plain a pattern may, by its length, and what ESCAPE names, if it is
+    not one character."""
+    return is_plain(expr) and not any(
+        not isinstance(part.expression, exp.Literal)
+        or (isinstance(part, exp.Escape) and len(part.expression.name) != 1)
+        for part in expr.find_all(exp.Like, exp.Glob, exp.Escape)
+    )
+
+
 def unmodelled(ast: exp.Expr, catalog: Catalog) -> str | None:
     """The first thing found that is not modelled."""
     return next(_found(ast, catalog), None)
