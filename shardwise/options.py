@@ -109,6 +109,7 @@ FORCED: Final = (
     "keys",
     "look_up_keys",
     "merge_sorted",
+    "probe_groups_early",
     "push_distinct",
     "range",
     "seek_pages",

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from statistics import median
 from typing import Any
 from urllib.parse import quote
 
 import duckdb
 import pyarrow as pa
 
+from benchmarks.measure import seconds
 from benchmarks.servers.mixed import one_duckdb
 from benchmarks.servers.places import SHARDS, Placed
 from benchmarks.servers.queries import queries
@@ -117,6 +119,8 @@ BY_HAND: dict[str, tuple[dict[str, str], str]] = {
     ),
 }
 """What each shard is asked, under the name that DuckDB knows it by, and what DuckDB is asked."""
+NEEDED = {"Q18": "SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING sum(l_quantity) > 300"}
+"""What every shard has to do, whoever asks: no answer can come sooner."""
 
 
 def measure(place: Placed, *, rounds: int) -> dict[str, Any]:
@@ -155,6 +159,8 @@ def measure(place: Placed, *, rounds: int) -> dict[str, Any]:
                 name: count(case.sql if name == "duckdb" else text) for name, count in moved.items()
             }
             run_again(rounds)
+            if case.title in NEEDED:
+                query["needed_s"] = _at_once(place, NEEDED[case.title], rounds)
             found.append(query)
             shown = " ".join(f"{name} {seconds * 1e3:,.0f} ms" for name, seconds in query["seconds"].items())
             print(f"  {case.title}: {shown}", query["failed"] or "", flush=True)
@@ -170,6 +176,19 @@ def _moved(connection: Any, sql: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(sql).fetchall()
         return int(cursor.stats.rows_moved)
+
+
+def _at_once(place: Placed, sql: str, rounds: int) -> float:
+    """The median time until all shards have answered, each over a driver's connection of its own."""
+    with ExitStack() as stack:
+        cursors = [stack.enter_context(closing(place.connect(i))).cursor() for i in range(SHARDS)]
+        pool = stack.enter_context(ThreadPoolExecutor(SHARDS))
+
+        def run() -> None:
+            list(pool.map(lambda cursor: cursor.execute(sql), cursors))
+
+        run()
+        return median(seconds(run) for _ in range(max(3, rounds)))
 
 
 @contextmanager
@@ -227,5 +246,10 @@ def page(name: str, scale: float, measured: dict[str, Any]) -> str:
         rows.append([query["query"], *cells, *moved, *ratios])
     text = f"{PAGE.format(name=name, scale=scale)}\n{table(head, rows)}\n"
     for query in measured["queries"]:
+        if "needed_s" in query:
+            text += (
+                f"- {query['query']}: `{NEEDED[query['query']]}`, which every shard has to answer, takes"
+                f" {query['needed_s'] * 1e3:,.0f} ms of four at once.\n"
+            )
         text += "".join(f"- {query['query']}, {who}: {why}\n" for who, why in query["failed"].items())
     return text + "".join(f"- {who} is missing: {why}\n" for who, why in measured["missing"].items())

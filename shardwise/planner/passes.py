@@ -27,6 +27,7 @@ from shardwise.planner.note_reasons import note_reasons
 from shardwise.planner.order_joins import order_joins
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.place_gathers import place_gathers
+from shardwise.planner.probe_groups_early import probe_groups_early
 from shardwise.planner.prune_slots import prune_slots
 from shardwise.planner.push_distinct import push_distinct
 from shardwise.planner.push_filters import push_filters
@@ -67,6 +68,7 @@ PASSES: tuple[Pass, ...] = (
     merge_sorted,
     narrow_columns,
     note_reasons,
+    probe_groups_early,
 )
 """The order of the passes is this tuple."""
 

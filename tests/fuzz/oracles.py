@@ -32,6 +32,7 @@ FORCED = (
     ("group_on_shards",),
     ("keys", "group_on_shards"),
     ("push_distinct",),
+    ("probe_groups_early",),
     ("seek_pages",),
     ("merge_sorted",),
 )

@@ -236,3 +236,21 @@ def test_hidden_columns_beside_a_star(world: MySQLWorld, where: str) -> None:
     assert names == [*wanted, "_table", "_shard"]
     assert [row[:-2] for row in rows] == theirs
     assert {row[-2] for row in rows} == {"t"}
+
+
+@pytest.mark.parametrize("shards", SHARDS, ids=_by_shards)
+def test_groups_that_rows_are_looked_up_in_before_they_are_joined(worlds: Worlds, shards: int) -> None:
+    """An IN that is no semi-join: NULLs on both of its sides, and a row that is joined with many."""
+    world = worlds("own", shards)
+    sql = (
+        "SELECT a.t_id, a.v, t.name FROM u AS a LEFT JOIN t ON t.id = a.t_id"
+        " WHERE a.t_id IN (SELECT t_id FROM u GROUP BY t_id HAVING sum(v) > 3)"
+    )
+    forced = {"force": ("probe_groups_early",)}
+    names, rows = world.expected(sql)
+    found_names, found = world.found(sql, **forced)
+    assert rows
+    assert found_names == names
+    assert matching(found, rows) == ([], [])
+    sent = world.found(f"EXPLAIN (ROUTE) {sql}", **forced)[1]
+    assert shards == 1 or all("IS TRUE" in text for _, _, text in sent)

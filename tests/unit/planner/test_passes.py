@@ -34,7 +34,7 @@ from shardwise.plan.verify import verify
 from shardwise.planner import OPTIONAL, PASSES, Context, Planner, scope_of
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.passes import Pass, run
-from tests.unit.planner import test_look_up_keys
+from tests.unit.planner import test_look_up_keys, test_probe_groups_early
 from tests.unit.planner.trees import LETTERS, bound, first, with_valid_indexes
 
 NAMES = [one.__name__ for one in PASSES]
@@ -112,6 +112,7 @@ def test_every_pass_fires_somewhere() -> None:
     fired |= {name for name, _ in whole.plan(options=Options(force=("group_on_shards",))).steps}
     placed = test_look_up_keys.looked_up(test_look_up_keys.BY_NO, [7], [(7, 4)])
     fired |= {name for name, _ in placed.steps}
+    fired |= {name for name, _ in test_probe_groups_early.planned().steps}
     assert fired == set(NAMES)
 
 
