@@ -1,7 +1,7 @@
 """A fragment's statements for sources of another dialect than the query's.
 
 The tree is written by the agreement of the two dialects, once per dialect; then it is text like any other.
-What is bound are the values that the agreement asks for: a DECIMAL's as a whole number, a list of keys as
+What is bound are the values that the agreement asks for: a DECIMAL's as a whole number, keys and rows as
 JSON.
 """
 
@@ -23,7 +23,7 @@ from shardwise.plan.run import Text
 from shardwise.plan.sent import RowsText
 from shardwise.plan.sql import to_query
 from shardwise.plan.sql.reader import Reader
-from shardwise.planner.agreement import ASCII, BOUND, ENCODED, KEYS, Agreed, agree
+from shardwise.planner.agreement import ASCII, BOUND, ENCODED, KEYS, SENT, Agreed, agree
 from shardwise.planner.pass_context import PlanContext
 
 _SOURCE = Reader(qualify=False)
@@ -99,6 +99,8 @@ class Foreign:
             elif KEYS in placeholder.meta:
                 keys = self.ctx.parameters.values[placeholder.meta[KEYS]]
                 bound[placeholder.name] = RowsText(json.dumps(keys), len(keys))
+            elif SENT in placeholder.meta:
+                bound[placeholder.name] = placeholder.meta[SENT].text(self.ctx.parameters.values)
             elif ASCII in placeholder.meta:
                 plain[placeholder.name] = placeholder.meta[ASCII]
             else:

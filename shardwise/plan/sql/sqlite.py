@@ -198,7 +198,8 @@ def _join(node: exp.Expr) -> str:
 
 def _table(node: exp.Expr) -> str:
     _only(node, frozenset({"this", "alias"}))
-    return name_text(node.name) + _alias(node)
+    inner = node.this
+    return (name_text(node.name) if isinstance(inner, exp.Identifier) else _t(inner)) + _alias(node)
 
 
 def _subquery(node: exp.Expr) -> str:
@@ -278,7 +279,12 @@ def _window(node: exp.Expr) -> str:
     return f"{_t(node.this)} OVER (ORDER BY {_list(node.args['order'].expressions)})"
 
 
-_STORAGE = {exp.DType.BIGINT: "INTEGER", exp.DType.VARBINARY: "BLOB"}
+_STORAGE = {
+    exp.DType.BIGINT: "INTEGER",
+    exp.DType.DOUBLE: "REAL",
+    exp.DType.TEXT: "TEXT",
+    exp.DType.VARBINARY: "BLOB",
+}
 
 
 def _cast(node: exp.Expr) -> str:

@@ -31,6 +31,7 @@ from shardwise.plan.nodes import (
     Node,
     Output,
     Project,
+    Rows,
     Scan,
     SetOp,
     Sort,
@@ -41,6 +42,7 @@ from shardwise.plan.tree import bare, column, columns_in, free_columns, replace_
 from shardwise.planner.agreement.entries import is_one_row
 from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed
 from shardwise.planner.agreement.known import Agreed, Disagreement, Known
+from shardwise.planner.agreement.sent import SentColumn, of_rows
 from shardwise.planner.agreement.types import BIGINT, Type, common, type_of
 from shardwise.planner.agreement.writer import Writer
 from shardwise.planner.functions import is_constant
@@ -54,6 +56,8 @@ class Tree(ABC):
 
     product: ClassVar[str]
     """Under which name what was written is kept with a node."""
+    digits_max: ClassVar[int]
+    """Of DECIMALs that are computed with."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
@@ -106,6 +110,14 @@ class Tree(ABC):
     @abstractmethod
     def leaving(self, form: Form) -> exp.Expr | None:
         """How a column leaves the fragment, if not as it is."""
+
+    @abstractmethod
+    def rows(self, columns: tuple[SentColumn, ...]) -> exp.Select:
+        """Rows that ran first, as a query with an item for each column, canonical."""
+
+    def holds(self, number: float) -> bool:
+        """Whether a floating-point number of such rows is the same there; none is NaN."""
+        return True
 
     def is_encoded(self, form: Form) -> bool:
         """Whether it leaves as text that the fragment makes (`#…`)."""
@@ -249,6 +261,10 @@ def _scan(tree: Tree, node: Scan, outer: Forms) -> Done:
 
 def _empty(tree: Tree, node: Empty, outer: Forms) -> Done:
     return Done(node, {o.id: Form(o.id, type_of(o.type)) for o in node.columns})
+
+
+def _rows(tree: Tree, node: Rows, outer: Forms) -> Done:
+    return of_rows(tree, node)
 
 
 def _keep(tree: Tree, node: Keep, outer: Forms) -> Done:
@@ -417,6 +433,7 @@ def _set_operation(tree: Tree, node: SetOp, outer: Forms) -> Done:
 _RULES: dict[type[Node], Callable[[Tree, Any, Forms], Done]] = {
     Scan: _scan,
     Empty: _empty,
+    Rows: _rows,
     Keep: _keep,
     Gather: _gather,
     Filter: _filter,

@@ -34,6 +34,7 @@ _REFUSED: Final = frozenset(
         "readfile",
         "writefile",
         "edit",
+        "shardwise_real",
         "shardwise_value",
     }
 )

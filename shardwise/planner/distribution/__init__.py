@@ -8,7 +8,7 @@ from shardwise.planner.distribution.joins import may_join
 from shardwise.planner.distribution.leaves import global_keys
 from shardwise.planner.distribution.set_operations import mixes_collations
 from shardwise.planner.distribution.subqueries import stays
-from shardwise.planner.distribution.values import At, Copied, Distribution, Key, Merged, Split
+from shardwise.planner.distribution.values import At, Copied, Distribution, Key, Merged, Shards, Split
 
 __all__ = [
     "Analysis",
@@ -17,6 +17,7 @@ __all__ = [
     "Distribution",
     "Key",
     "Merged",
+    "Shards",
     "Split",
     "global_keys",
     "may_join",

@@ -3,16 +3,16 @@ one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shardwise.caching import cached_property
 from shardwise.catalog.model import Table
 from shardwise.catalog.types import Family, type_family
 from shardwise.plan.choices import Alternative, Choice
-from shardwise.plan.nodes import ColumnId, Filter, JoinKind, Local, Node, Output, Rows, Scan, Values
+from shardwise.plan.nodes import ColumnId, Filter, Join, JoinKind, Local, Node, Output, Rows, Scan, Values
 from shardwise.plan.run import Bound
-from shardwise.plan.tree import free_columns, walk
-from shardwise.planner.distribution import Analysis, At, Merged, Split
+from shardwise.plan.tree import columns_in, free_columns, walk
+from shardwise.planner.distribution import Analysis, At, Merged, Shards, Split
 from shardwise.planner.equivalence import Equivalence
 from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.firsts import KEYS_MAX, ROWS_EXPECTED_MAX, ROWS_MAX
@@ -65,6 +65,7 @@ class Choosing:
     consumer: Consumer | None
     ctx: PlanContext
     analysis: Analysis
+    _ahead: dict[int, Node] = field(default_factory=dict)
 
     # -- what is known ----------------------------------------------------------------------------
 
@@ -175,7 +176,19 @@ class Choosing:
         if len(self.parts) == 2 and self.kind not in allowed:
             return False
         where = self.analysis.of(self.parts[many])
-        return isinstance(where, Split) and not self.analysis.are_foreign(where.shards)
+        if not isinstance(where, Split):
+            return False
+        return not self.analysis.are_foreign(where.shards) or self._takes(few, many, where.shards)
+
+    def _takes(self, few: int, many: int, shards: Shards) -> bool:
+        """Whether sources of another dialect compute the join with these rows as the query's does."""
+        came = self._as_came(few)
+        rows = came if isinstance(came, Rows) else Rows(name="rows", columns=self.kept(self.parts[few]))
+        sides = {few: rows.but(is_sent=True), many: self.parts[many]}
+        left, right = (sides[i] for i in (sorted(sides) if len(self.parts) == 2 else (many, few)))
+        ids = left.output_ids | right.output_ids
+        on = tuple(c for c in self.on if columns_in(c) and columns_in(c) <= ids)
+        return self.analysis.allows(Join(kind=self.kind, left=left, right=right, on=on), shards)
 
     @cached_property
     def unmeasured(self) -> tuple[tuple[Table, ...], ...]:
@@ -236,10 +249,11 @@ class Choosing:
         return parts, sent
 
     def _as_came(self, i: int) -> Node:
-        part, bound = self.parts[i], self.came[i]
-        if bound is None or not self.sides[i].is_here:
-            return part
-        return ahead(part, self.kept(part), self.ctx)
+        if i not in self._ahead:
+            part, bound = self.parts[i], self.came[i]
+            is_ahead = bound is not None and self.sides[i].is_here
+            self._ahead[i] = ahead(part, self.kept(part), self.ctx) if is_ahead else part
+        return self._ahead[i]
 
     def _conditions(self, parts: list[Node], few: int, many: int, by: int) -> Conjuncts:
         """Keys of one column, which go each to its own shard; of rows that came, of all columns together as

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import ClassVar, Final
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Item, Join, Keep, Node, Sort, SortKey
+from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Item, Join, Keep, Node, Rows, Sort, SortKey
 from shardwise.plan.sql.render import Renderer
 from shardwise.plan.tree import bare, column, columns_in, free_columns, walk
 from shardwise.planner.agreement.forms import Done, Forms, NotAgreed
 from shardwise.planner.agreement.known import Agreed, Disagreement
 from shardwise.planner.agreement.make import call, case, integer
-from shardwise.planner.agreement.mysql.writer import MySQLWriter
+from shardwise.planner.agreement.mysql.rows import rows_of_json
+from shardwise.planner.agreement.mysql.writer import BY_CODE_POINT, MySQLWriter
+from shardwise.planner.agreement.sent import SentColumn, is_negative_zero
 from shardwise.planner.agreement.servers.tree import ServerTree
 from shardwise.planner.agreement.types import TEXT, Type
 from shardwise.planner.agreement.writer import Writer
@@ -33,6 +36,16 @@ class MySQLTree(ServerTree):
         if isinstance(found, Agreed) and _is_correlated(node) and _reads_from_outside(found.node):
             return Disagreement(node, "reads no column from outside in FROM")
         return found
+
+    def rows(self, columns: tuple[SentColumn, ...]) -> exp.Select:
+        rows = rows_of_json(columns, BY_CODE_POINT, self.known)
+        if rows is None:
+            raise NotAgreed(exp.Null(), "has no room in a statement for these rows")
+        return rows
+
+    def holds(self, number: float) -> bool:
+        """It has no infinite numbers, and JSON_TABLE reads -0.0 as 0."""
+        return isfinite(number) and not is_negative_zero(number)
 
     def sort_key(self, node: Sort, writer: Writer, key: SortKey) -> SortKey:
         """Of a column that holds no NULL an index gives the order, if none is asked for where NULLs go."""
@@ -73,7 +86,9 @@ class MySQLTree(ServerTree):
                 raise NotAgreed(node, "has no HAVING of a key that is computed")
 
     def joins(self, node: Join, writer: Writer) -> bool:
-        """Text that is equal by its code points is found by no index."""
+        """Text that is equal by its code points is found by no index but that of rows that were sent."""
+        if isinstance(node.left, Rows) or isinstance(node.right, Rows):
+            return True
         equalities = [c for c in map(bare, node.on) if isinstance(c, exp.EQ) and _is_of_columns(c)]
         return not equalities or any(writer.value(each.this)[1] is not TEXT for each in equalities)
 

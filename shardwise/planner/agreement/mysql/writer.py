@@ -20,7 +20,7 @@ from shardwise.planner.agreement.types import BOOL, Family, Type
 from shardwise.planner.agreement.writer import Value
 from shardwise.planner.literals import Kind, Typed
 
-_BY_CODE_POINT: Final = "utf8mb4_nopad_bin"
+BY_CODE_POINT: Final = "utf8mb4_nopad_bin"
 _TYPES: Final = {
     Family.DATE: "DATE",
     Family.TIMESTAMP: "DATETIME(6)",
@@ -34,7 +34,7 @@ class MySQLWriter(ServerWriter):
     types: ClassVar[Mapping[Family, str]] = {**_TYPES, Family.DOUBLE: "DOUBLE"}
 
     def text(self, column: exp.Expr) -> exp.Expr:
-        return collated(exp.Convert(this=column), _BY_CODE_POINT)
+        return collated(exp.Convert(this=column), BY_CODE_POINT)
 
     def read(self, column: exp.Expr, form: Form) -> exp.Expr:
         """A TINYINT(1) or BIT(1) may hold what is no truth. A YEAR, which the catalog has as a SMALLINT,
@@ -56,7 +56,7 @@ class MySQLWriter(ServerWriter):
 
     def typed(self, value: exp.Expr, type_: Type) -> exp.Expr:
         if type_.family is Family.TEXT:
-            return collated(value, _BY_CODE_POINT)
+            return collated(value, BY_CODE_POINT)
         name = _TYPES.get(type_.family)
         return value if name is None else exp.Cast(this=value, to=exp.Var(this=name))
 
@@ -90,7 +90,7 @@ class MySQLWriter(ServerWriter):
     def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
         """`SELECT v FROM JSON_TABLE(…) AS k`."""
         of_type = (
-            f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {_BY_CODE_POINT}"
+            f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {BY_CODE_POINT}"
             if type_.family is Family.TEXT
             else "BIGINT"
         )

@@ -11,7 +11,15 @@ from shardwise.catalog.types import read_type
 from shardwise.plan.nodes import Output, Scan
 from shardwise.plan.tree import column
 from shardwise.planner.agreement.forms import Form, Forms
-from shardwise.planner.agreement.postgres.writer import PostgresWriter, is_padded, unpadded
+from shardwise.planner.agreement.postgres.rows import rows_of_lists
+from shardwise.planner.agreement.postgres.writer import (
+    TYPES,
+    PostgresWriter,
+    by_code_point,
+    is_padded,
+    unpadded,
+)
+from shardwise.planner.agreement.sent import SentColumn
 from shardwise.planner.agreement.servers.tree import ServerTree
 from shardwise.planner.agreement.writer import Writer
 
@@ -31,6 +39,9 @@ class PostgresTree(ServerTree):
             return found
         assert found.raw is not None
         return replace(found, raw=replace(found.raw, stored="CHAR"))
+
+    def rows(self, columns: tuple[SentColumn, ...]) -> exp.Select:
+        return rows_of_lists(columns, TYPES, by_code_point)
 
     def leaving(self, form: Form) -> exp.Expr | None:
         return unpadded(column(form.id)) if is_padded(form) else None

@@ -18,7 +18,7 @@ from shardwise.planner.agreement.servers.entries import SERVER_ENTRIES
 from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.types import BOOL, TEXT, Family, Type
 
-_TYPES: Final = {
+TYPES: Final = {
     Family.BOOL: "boolean",
     Family.INT: "bigint",
     Family.DECIMAL: "numeric",
@@ -32,10 +32,10 @@ _HELD_WIDER: Final = ("TINYINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 class PostgresWriter(ServerWriter):
     entries: ClassVar = SERVER_ENTRIES
-    types: ClassVar[Mapping[Family, str]] = _TYPES
+    types: ClassVar[Mapping[Family, str]] = TYPES
 
     def text(self, column: exp.Expr) -> exp.Expr:
-        return collated(column, '"C"')
+        return by_code_point(column)
 
     def read(self, column: exp.Expr, form: Form) -> exp.Expr:
         """A whole number of a type that PostgreSQL has not may be out of its range."""
@@ -73,7 +73,7 @@ class PostgresWriter(ServerWriter):
 
     def typed(self, value: exp.Expr, type_: Type) -> exp.Expr:
         found = super().typed(value, type_)
-        return collated(found, '"C"') if type_.family is Family.TEXT else found
+        return by_code_point(found) if type_.family is Family.TEXT else found
 
     def written(self, constant: Canonical, type_: Type) -> exp.Expr:
         if type_ is BOOL and constant is not None:
@@ -82,14 +82,14 @@ class PostgresWriter(ServerWriter):
 
     def double(self, value: float) -> exp.Expr:
         text = repr(value) if math.isfinite(value) else f"{'-' if value < 0 else ''}Infinity"
-        return exp.Cast(this=string(text), to=exp.Var(this=_TYPES[Family.DOUBLE]))
+        return exp.Cast(this=string(text), to=exp.Var(this=TYPES[Family.DOUBLE]))
 
     def bound(self, name: str, constant: Canonical, type_: Type) -> exp.Expr:
         found = super().bound(
             name, bool(constant) if type_ is BOOL and constant is not None else constant, type_
         )
         is_double = isinstance(found, exp.Placeholder) and isinstance(found.meta.get(BOUND), float)
-        return exp.Cast(this=found, to=exp.Var(this=_TYPES[Family.DOUBLE])) if is_double else found
+        return exp.Cast(this=found, to=exp.Var(this=TYPES[Family.DOUBLE])) if is_double else found
 
     def as_whole(self, truth: exp.Expr) -> exp.Expr:
         return exp.Cast(this=truth, to=exp.Var(this="integer"))
@@ -103,7 +103,7 @@ class PostgresWriter(ServerWriter):
         """Before the year 1 comes the year -1, which is 0 to DuckDB; an infinite date has none."""
         is_finite = call("isfinite", moment.copy())
         found = exp.Cast(
-            this=call("date_part", string(unit.lower()), moment), to=exp.Var(this=_TYPES[Family.INT])
+            this=call("date_part", string(unit.lower()), moment), to=exp.Var(this=TYPES[Family.INT])
         )
         if unit != "YEAR":
             return case((is_finite, found))
@@ -145,12 +145,17 @@ class PostgresWriter(ServerWriter):
         alias = exp.TableAlias(this=exp.to_identifier("k"), columns=[exp.to_identifier("v")])
         item: exp.Expr = exp.Cast(
             this=exp.Column(this=exp.to_identifier("v")),
-            to=exp.Var(this=_TYPES[type_.family]),
+            to=exp.Var(this=TYPES[type_.family]),
         )
         if type_.family is Family.TEXT:
-            item = collated(item, '"C"')
+            item = by_code_point(item)
         from_ = exp.From(this=exp.Table(this=members, alias=alias))
         return exp.Subquery(this=exp.Select(expressions=[item], from_=from_))
+
+
+def by_code_point(text: exp.Expr) -> exp.Expr:
+    """A text that compares, sorts and groups by its code points."""
+    return collated(text, '"C"')
 
 
 def between(value: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -21,6 +22,8 @@ from shardwise.planner.equivalence import is_binary
 
 class ServerTree(Tree):
     """Values leave as they are: the reader knows the server's types."""
+
+    digits_max: ClassVar = DIGITS_MAX
 
     def column_of(self, scan: Scan, output: Output) -> Form:
         name = output.id.name

@@ -18,12 +18,14 @@ from shardwise.plan.nodes import (
 from shardwise.plan.partitions import HIDDEN
 from shardwise.plan.tree import column
 from shardwise.planner.agreement.forms import Form, Forms, Raw
+from shardwise.planner.agreement.sent import SentColumn, is_negative_zero
 from shardwise.planner.agreement.sqlite.aggregates import aggregate
 from shardwise.planner.agreement.sqlite.conditions import condition
 from shardwise.planner.agreement.sqlite.expressions import SQLiteWriter
+from shardwise.planner.agreement.sqlite.rows import rows_of_json
 from shardwise.planner.agreement.sqlite.values import as_text, encoded
 from shardwise.planner.agreement.tree import Tree
-from shardwise.planner.agreement.types import TEXT, Family, Type, type_of
+from shardwise.planner.agreement.types import DIGITS_MAX, TEXT, Family, Type, type_of
 from shardwise.planner.agreement.writer import Writer
 from shardwise.planner.equivalence import is_binary
 
@@ -32,6 +34,7 @@ class SQLiteTree(Tree):
     """Values are canonical once they are computed with; DECIMALs leave as text."""
 
     product: ClassVar = "_on_sqlite"
+    digits_max: ClassVar = DIGITS_MAX
 
     def writer(self, forms: Forms) -> Writer:
         return SQLiteWriter(self, forms)
@@ -56,6 +59,13 @@ class SQLiteTree(Tree):
 
     def has_set_operation(self, node: SetOp) -> bool:
         return not node.all or node.kind == "union"
+
+    def rows(self, columns: tuple[SentColumn, ...]) -> exp.Select:
+        return rows_of_json(columns, self.known)
+
+    def holds(self, number: float) -> bool:
+        """It keeps -0.0 as 0."""
+        return not is_negative_zero(number)
 
     def leaving(self, form: Form) -> exp.Expr | None:
         """DECIMALs that were computed as `#…`, dates as text."""
