@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from itertools import chain
+from itertools import chain, pairwise
 
 from shardwise.catalog.shardings import Interval, ShardingFunction
 
@@ -88,11 +88,18 @@ def _expression(values: Mapping[int, int], variable: str) -> str | None:
     return None
 
 
-def _divisors(values: Mapping[int, int]) -> range:
-    """A divisor lies between the last key of the first value and the key after it."""
+def _divisors(values: Mapping[int, int]) -> Sequence[int]:
+    """A divisor has a multiple between two keys of different values: looked for between the nearest two.
+
+    Where key 0 is known, it lies between the last key of the first value and the key after it.
+    """
     keys = sorted(values)
-    changes = next((at for at, key in enumerate(keys) if values[key] != values[keys[0]]), len(keys) - 1)
-    return range(max(2, keys[changes - 1] + 1), keys[changes] + 1) if keys[0] == 0 else range(2, 1 + keys[-1])
+    changes = [(a, b) for a, b in pairwise(keys) if values[a] != values[b]]
+    if keys[0] == 0:
+        before, after = changes[0]
+        return range(max(2, before + 1), after + 1)
+    before, after = min(changes, key=lambda change: change[1] - change[0])
+    return [divisor for divisor in range(2, 1 + keys[-1]) if before // divisor != after // divisor]
 
 
 def _shapes(values: Mapping[int, int], span: int) -> Iterator[tuple[int, int | None]]:
