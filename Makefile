@@ -4,8 +4,8 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory
-# What would make a virtual environment something else than it is.
-unexport PYTHONHOME PYTHONPATH PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV
+# What would make a virtual environment something else than it is, or each process compile all modules anew.
+unexport PYTHONHOME PYTHONPATH PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 VENV15 := .venv-duckdb15
