@@ -131,8 +131,6 @@ class Paging:
     ) -> Plan:
         """The plan once these windows are known: another round, or the rows."""
         page = self.page
-        if types is not None and not self._travel(windows, types):
-            return self.naive
         if left(windows) <= enough(self.samples, len(page.shards)) or number > ROUNDS_MAX:
             return self._final(windows, types or (), attempt)
         asked = [w.ranks(self.samples) for w in windows]
@@ -159,6 +157,8 @@ class Paging:
             skipped = 2 if page.is_total else 3
             samples = [Sample(row[0], row[1] - 1 + firsts[row[0]], tuple(row[skipped:])) for row in rows]
             after = narrowed(windows, at, samples, page.offset, is_total=page.is_total)
+            if not self._travel(after, bound.types[skipped:]):
+                return self.naive
             if left(after) >= left(windows):
                 return self._final(after, bound.types[skipped:], attempt)
             return self._round(after, number + 1, attempt, bound.types[skipped:])

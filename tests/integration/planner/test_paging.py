@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import duckdb
@@ -13,6 +14,7 @@ import pytest
 from shardwise.catalog import parse
 from shardwise.options import Options
 from shardwise.plan.run import Bound, Fragment, Merge, Plan
+from shardwise.plan.windows import Window
 from shardwise.planner import Planner, paging
 
 SHARDS = 3
@@ -155,3 +157,24 @@ def test_a_place_that_is_gone_is_sought_again_and_then_done_without_seeks() -> N
     assert repr(found) == repr(rows[300:309])
     assert cluster.steps.count("rows") == 3
     assert "page_2_1" in cluster.steps
+
+
+@pytest.mark.parametrize("is_last", [False, True], ids=["before another round", "before the rows"])
+def test_a_place_that_is_not_the_same_when_it_was_sent_is_not_sought(
+    is_last: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a round brought nothing, too: a window without width moves on if rows went meanwhile."""
+    sql = "SELECT d, id FROM t ORDER BY d, id LIMIT 5 OFFSET 400"
+    catalog = parse(CATALOG.replace("w DOUBLE", "d DATE"))
+    plan = Planner(catalog).prepare(sql).plan(options=Options(force=("seek_pages",)))
+    high = 401 if is_last else 300
+
+    def moved_on(windows: Any, *_: object, **__: object) -> tuple[Window, ...]:
+        return tuple(Window(1, high, (date.max, 7), 0) for _ in windows)
+
+    monkeypatch.setattr(paging, "narrowed", moved_on)
+    assert plan.then is not None
+    after = plan.then({"page_1": Bound(("BIGINT", "BIGINT", "DATE", "BIGINT"), [])})
+    assert after.proof is None
+    assert not after.first
+    assert "9999" not in str([fragment.params for fragment in after.fragments])
