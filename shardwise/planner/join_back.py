@@ -41,8 +41,8 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.reasons import OfIndex
 from shardwise.plan.run import Bound
-from shardwise.plan.tree import column, columns_in, free_columns, replace_columns, rewrite, walk
-from shardwise.planner.distribution import Analysis, Merged, Split
+from shardwise.plan.tree import column, columns_in, replace_columns, rewrite, walk
+from shardwise.planner.distribution import Analysis, Merged
 from shardwise.planner.estimates.defaults import ROW_BYTES
 from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.firsts import KEYS_MAX
@@ -55,9 +55,9 @@ from shardwise.planner.strategies.consumers import consumer_below
 from shardwise.planner.strategies.groups import Group, is_inner
 from shardwise.planner.strategies.keys import (
     among,
-    asked_of_keys,
     at_most,
     in_keys,
+    may_be_asked,
     waits,
 )
 from shardwise.planner.strategies.programs import KEY_BYTES, Side, programs
@@ -211,8 +211,6 @@ class _Narrowing:
     def _key(self, at: int, leaf: Leaf, joined: str) -> _Key | None:
         """The column of a table that narrows it best."""
         part = self.pair.group.parts[at]
-        if not isinstance(self.pair.analysis.of(part), Split) or free_columns(part):
-            return None
         able = [self._asked(at, leaf, id) for id in leaf.ids if self._may_give(part, leaf, id, joined)]
         return min((k for k in able if k.keys <= KEYS_MAX), key=lambda k: (k.cost, k.id), default=None)
 
@@ -229,23 +227,18 @@ class _Narrowing:
             return False
         if not ctx.early.keys_meet(theirs, id, ctx.types):
             return False
-        where = self.pair.analysis.of(part)
-        assert isinstance(where, Split)
-        is_foreign = self.pair.analysis.are_foreign(where.shards)
-        return not is_foreign or self.pair.analysis.allows(asked_of_keys(part, id), where.shards)
+        return may_be_asked(part, id, self.pair.analysis)
 
     def _asked(self, at: int, leaf: Leaf, id: ColumnId) -> _Key:
         ctx, part = self.pair.ctx, self.pair.group.parts[at]
         name = self.found.column_for(leaf.scan.table.full_name, leaf.ids[id].name)
         assert name is not None
-        where = self.pair.analysis.of(part)
-        assert isinstance(where, Split)
         theirs, expected = ColumnId(self.scan.rel, name), ctx.estimates.of(self.rows)
         is_guess = expected.column(theirs).is_guess
         keys = expected.rows if is_guess else expected.distinct([theirs])
         share = min(1.0, keys / max(ctx.estimates.distinct(part, [id]), 1.0))
         rows = ctx.estimates.rows(part) * share
-        targets = 1 if is_routed(id, part, ctx.catalog) else max(len(where.shards or ()), 1)
+        targets = 1 if is_routed(id, part, ctx.catalog) else self.pair.analysis.spread(part)
         cost = keys * (ROW_BYTES + KEY_BYTES + KEY_BYTES * targets)
         return _Key(at, id, name, keys, rows, cost + rows * ctx.estimates.width(part))
 

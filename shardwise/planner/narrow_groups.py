@@ -23,17 +23,17 @@ from sqlglot import exp
 
 from shardwise.plan.nodes import Aggregate, ColumnId, Filter, Join, Keep, Node, Project, Rows, Scan
 from shardwise.plan.tree import column_id, free_columns, rewrite, same
-from shardwise.planner.distribution import Analysis, At, Merged, Split
+from shardwise.planner.distribution import Analysis, At, Merged
 from shardwise.planner.equivalence import equalities
 from shardwise.planner.estimates.defaults import ROW_BYTES
 from shardwise.planner.firsts import KEYS_MAX
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import gives_quotients
 from shardwise.planner.strategies.keys import (
-    asked_of_keys,
     condition_of,
     is_repeatable,
     key_pairs,
+    may_be_asked,
     waits,
 )
 from shardwise.planner.strategies.programs import KEY_BYTES
@@ -117,18 +117,14 @@ def _below(node: Project | Aggregate, id: ColumnId) -> ColumnId | None:
 
 
 def _may_narrow(rows: Node, key: ColumnId, analysis: Analysis) -> bool:
-    where = analysis.of(rows)
-    if not isinstance(where, Split) or where.is_one:
-        return False
-    return not analysis.are_foreign(where.shards) or analysis.allows(asked_of_keys(rows, key), where.shards)
+    return analysis.spread(rows) > 1 and may_be_asked(rows, key, analysis)
 
 
 def _pays(source: Place, target: Place, ctx: PlanContext, analysis: Analysis) -> bool:
     """Whether fewer bytes are moved and sent: keys come here and go to the shards, so many groups fewer
     come."""
     (giver, mine), (rows, key) = source, target
-    estimates, where = ctx.estimates, analysis.of(rows)
-    shards = len(where.shards) if isinstance(where, Split) else 1
+    estimates, shards = ctx.estimates, analysis.spread(rows)
     keys, values = estimates.distinct(giver, [mine]), estimates.distinct(rows, [key])
     if keys > KEYS_MAX:
         return False

@@ -47,7 +47,7 @@ from shardwise.plan.tree import (
     rewrite,
     walk,
 )
-from shardwise.planner.distribution import Analysis, Merged, Split
+from shardwise.planner.distribution import Analysis, Merged
 from shardwise.planner.equivalence import Types, are_declared_alike, equalities, is_binary
 from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.functions import is_volatile
@@ -274,9 +274,7 @@ class _Meeting:
         read = frozenset(self._read()).union(*map(columns_in, join.on))
         parts, analysis = (self.part, join.right), self.pair.analysis
         choosing = Choosing(parts, "semi", join.on, self.pair.group.equal, read, None, ctx, analysis)
-        where = analysis.of(rows)
-        shards = len(where.shards) if isinstance(where, Split) else 1
-        moved = min(ctx.estimates.rows(rows), ctx.estimates.rows(after) * shards)
+        moved = min(ctx.estimates.rows(rows), ctx.estimates.rows(after) * analysis.spread(rows))
         return moved * ctx.estimates.width(after) <= min(p.cost for p in choosing.programs.values())
 
     # -- what there is ----------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Every question "may this run per shard?" is answered here. README.md has the rul
 """
 
 from shardwise.planner.distribution.analysis import Analysis
-from shardwise.planner.distribution.joins import may_join
+from shardwise.planner.distribution.joins import may_join, meets_copies
 from shardwise.planner.distribution.leaves import global_keys
 from shardwise.planner.distribution.set_operations import mixes_collations
 from shardwise.planner.distribution.subqueries import stays
@@ -21,6 +21,7 @@ __all__ = [
     "Split",
     "global_keys",
     "may_join",
+    "meets_copies",
     "mixes_collations",
     "stays",
 ]

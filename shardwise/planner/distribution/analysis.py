@@ -12,7 +12,7 @@ from shardwise.plan.nodes import ColumnId, Node, Output
 from shardwise.planner.agreement import Disagreement, Known, agree
 from shardwise.planner.distribution.questions import Questions
 from shardwise.planner.distribution.rules import distribution_of
-from shardwise.planner.distribution.values import MERGED, Copied, Distribution, Merged, Shards
+from shardwise.planner.distribution.values import MERGED, Copied, Distribution, Merged, Shards, Split
 
 
 class Analysis(Questions):
@@ -37,6 +37,11 @@ class Analysis(Questions):
             found = self._agreed(node, distribution_of(node, self))
             known = node.__dict__["_distribution"] = self._ctes, found
         return known[1]
+
+    def spread(self, node: Node) -> int:
+        """How many shards have some of its rows; 1 of what is merged, or a copy of what others have."""
+        where = self.of(node)
+        return max(len(where.shards), 1) if isinstance(where, Split) else 1
 
     def allows(self, node: Node, shards: Shards) -> bool:
         """Whether the sources of all these shards compute the whole tree as the query's dialect does.

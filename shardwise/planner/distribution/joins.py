@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import Join
+from shardwise.plan.nodes import Join, JoinKind
 from shardwise.planner.distribution.keys import firmer
 from shardwise.planner.distribution.questions import Questions
 from shardwise.planner.distribution.subqueries import combined, is_at, subqueries_stay
@@ -40,13 +40,12 @@ def of_join(node: Join, analysis: Questions) -> Distribution:
         return Copied(shards) if shards is None or shards else MERGED
     if isinstance(right, At):
         return _lateral(node, left, right, analysis)
+    is_mirrored = node.kind == "right"
     if isinstance(left, Split) and isinstance(right, Copied):
-        # Not for FULL: each shard would return the copies that none of its rows match.
-        fits = node.kind != "full" and covers(right.shards, left.shards)
+        fits = meets_copies(node.kind, is_left=not is_mirrored) and covers(right.shards, left.shards)
         return left if fits else MERGED
     if isinstance(left, Copied) and isinstance(right, Split):
-        # Not for LEFT: r LEFT JOIN a returns an unmatched row of r once per shard.
-        fits = node.kind in ("inner", "cross") and covers(left.shards, right.shards)
+        fits = meets_copies(node.kind, is_left=is_mirrored) and covers(left.shards, right.shards)
         return right if fits and not node.lateral else MERGED
     if isinstance(left, Split) and isinstance(right, Split):
         if left.is_one and right.is_one and left.shards == right.shards:
@@ -57,6 +56,16 @@ def of_join(node: Join, analysis: Questions) -> Distribution:
         if linked is not None:
             return Split(_shards_after(node, left, right), _keys_after(node, left, right, linked))
     return MERGED
+
+
+def meets_copies(kind: JoinKind, *, is_left: bool) -> bool:
+    """Whether shards may each join their own part of one side, of the left one or the right one, with a copy
+    of all of the other.
+
+    Not for FULL: each shard would return the copies that none of its rows match. Nor where the copies are
+    preserved: r LEFT JOIN a returns an unmatched row of r once per shard.
+    """
+    return kind in ("inner", "cross") or kind in (("left", "semi", "anti") if is_left else ("right",))
 
 
 def _lateral(node: Join, left: Distribution, right: At, analysis: Questions) -> Distribution:

@@ -11,8 +11,8 @@ from shardwise.catalog.types import Family, type_family
 from shardwise.plan.choices import Alternative, Choice
 from shardwise.plan.nodes import ColumnId, Filter, Join, JoinKind, Local, Node, Output, Rows, Scan, Values
 from shardwise.plan.run import Bound
-from shardwise.plan.tree import columns_in, free_columns, walk
-from shardwise.planner.distribution import Analysis, At, Merged, Shards, Split
+from shardwise.plan.tree import columns_in, walk
+from shardwise.planner.distribution import Analysis, At, Merged, Shards, Split, meets_copies
 from shardwise.planner.equivalence import Equivalence
 from shardwise.planner.estimates.moved import unmeasured
 from shardwise.planner.firsts import KEYS_MAX, ROWS_EXPECTED_MAX, ROWS_MAX
@@ -24,9 +24,9 @@ from shardwise.planner.route_keys import is_routed
 from shardwise.planner.strategies.ahead import ahead, came, collations
 from shardwise.planner.strategies.groups import Conjuncts
 from shardwise.planner.strategies.keys import (
-    asked_of_keys,
     condition_of,
     is_repeatable,
+    may_be_asked,
     name_of_keys,
     together,
     waits,
@@ -47,9 +47,6 @@ Needed = frozenset[ColumnId]
 _KEYS_TO_LEFT = ("inner", "cross", "semi", "right")
 """Joins of which the left side's unmatched rows vanish."""
 _KEYS_TO_RIGHT = ("inner", "cross", "left", "semi", "anti")
-_SENT_TO_LEFT = ("inner", "cross", "left", "semi", "anti")
-"""Joins that each shard may do with its part of the left side and all of the right one."""
-_SENT_TO_RIGHT = ("inner", "cross", "right")
 
 
 @dataclass
@@ -107,7 +104,7 @@ class Choosing:
         values = {c: estimates.distinct(part, [id]) for c, id in self.columns[i].items()}
         known = {c: estimates.of(part).column(id) for c, id in self.columns[i].items()}
         is_told = not self.unmeasured[i] or _is_asked(part) or _is_here(part)
-        shards = max(len(where.shards), 1) if isinstance(where, Split) else 1
+        shards = self.analysis.spread(part)
         if self.kind in ("semi", "anti") and i == 1:  # no key of it comes twice
             rows = min(rows, estimates.distinct(part, [o.id for o in kept]) * shards)
         repeatable = is_told and is_repeatable(part, self.ctx) and not waits(part, self.ctx)
@@ -162,23 +159,20 @@ class Choosing:
         allowed = _KEYS_TO_LEFT if many == 0 else _KEYS_TO_RIGHT
         if self.kind not in allowed:
             return False
-        part, where = self.parts[many], self.analysis.of(self.parts[many])
         mine, theirs = self.columns[few][by], self.columns[many][by]
-        if not isinstance(where, Split) or free_columns(part):
-            return False
-        if not self.ctx.early.keys_meet(mine, theirs, self.ctx.types):
-            return False
-        foreign = self.analysis.are_foreign(where.shards)
-        return not foreign or self.analysis.allows(asked_of_keys(part, theirs), where.shards)
+        meet = self.ctx.early.keys_meet(mine, theirs, self.ctx.types)
+        return meet and may_be_asked(self.parts[many], theirs, self.analysis)
 
     def sends(self, few: int, many: int) -> bool:
-        allowed = _SENT_TO_LEFT if many == 0 else _SENT_TO_RIGHT
-        if len(self.parts) == 2 and self.kind not in allowed:
+        if not meets_copies(self.kind, is_left=many == 0):
             return False
         where = self.analysis.of(self.parts[many])
-        if not isinstance(where, Split):
-            return False
-        return not self.analysis.are_foreign(where.shards) or self._takes(few, many, where.shards)
+        return isinstance(where, Split) and (self._is_native(many) or self._takes(few, many, where.shards))
+
+    def _is_native(self, i: int) -> bool:
+        """Whether a part is on shards of the query's own dialect."""
+        where = self.analysis.of(self.parts[i])
+        return isinstance(where, Split) and not self.analysis.are_foreign(where.shards)
 
     def _takes(self, few: int, many: int, shards: Shards) -> bool:
         """Whether sources of another dialect compute the join with these rows as the query's does."""
@@ -260,12 +254,10 @@ class Choosing:
         well."""
         giver = parts[few]
         found = condition_of(giver, self.columns[few][by], self.columns[many][by], self.ctx)
-        where = self.analysis.of(self.parts[many])
         shared = self.columns[few].keys() & self.columns[many].keys()
         classes = [c for c in sorted(shared) if self.narrows(few, many, c) and self._is_listed(few, c)]
-        is_native = isinstance(where, Split) and not self.analysis.are_foreign(where.shards)
         both = None
-        if isinstance(giver, Rows) and len(classes) > 1 and is_native:
+        if isinstance(giver, Rows) and len(classes) > 1 and self._is_native(many):
             both = together(giver, [(self.columns[few][c], self.columns[many][c]) for c in classes], self.ctx)
         return tuple(c for c in (found, both) if c is not None)
 

@@ -24,6 +24,7 @@ from shardwise.plan.nodes import (
 from shardwise.plan.run import Bound
 from shardwise.plan.tree import column, free_columns, names_read, walk
 from shardwise.planner.determinism import is_deterministic
+from shardwise.planner.distribution import Analysis, Split
 from shardwise.planner.early_values import different
 from shardwise.planner.equivalence import Pair, equalities
 from shardwise.planner.firsts import KEYS_MAX, Early
@@ -33,9 +34,17 @@ _UNKNOWN = "keys of the other side"
 _ON_A_LINE = frozenset({Family.INT, Family.DECIMAL, Family.DATE, Family.TIMESTAMP})
 
 
-def asked_of_keys(many: Node, key: ColumnId) -> Node:
+def _asked_of_keys(many: Node, key: ColumnId) -> Node:
     """The side as it would be narrowed, by keys that are not known yet."""
     return Filter(input=many, conjuncts=(in_keys(key, _UNKNOWN),))
+
+
+def may_be_asked(many: Node, key: ColumnId, analysis: Analysis) -> bool:
+    """Whether the shards that have the side may be asked for its rows of some keys alone."""
+    where = analysis.of(many)
+    if not isinstance(where, Split) or free_columns(many):
+        return False
+    return not analysis.are_foreign(where.shards) or analysis.allows(_asked_of_keys(many, key), where.shards)
 
 
 def in_keys(key: ColumnId, name: str) -> exp.In:
