@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 _ROWS_AT_ONCE = 4096
+_NO_SUCH_MOMENT = "22008"
+"""The SQLSTATE of a day or a moment that Python has no object for."""
 
 
 class Rows(Protocol):
@@ -146,7 +148,15 @@ class PagedRows:
         self._result.begin()
 
     def fetchmany(self, count: int) -> list[Row]:
-        rows = self._result.fetchmany(count)
+        try:
+            rows = self._result.fetchmany(count)
+        except DataError as error:
+            if error.sqlstate == _NO_SUCH_MOMENT:
+                error.hint = (
+                    "Where it is a key of the ORDER BY, which is read with each page, leave such rows out: "
+                    "WHERE … BETWEEN '0001-01-01' AND '9999-12-31'. Where it is selected, cast it to text"
+                )
+            raise
         if rows:
             self._last = tuple(rows[-1][-self._hidden :])
         return [row[: -self._hidden] for row in rows]

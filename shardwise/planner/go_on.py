@@ -29,7 +29,7 @@ from shardwise.planner.functions import is_volatile
 from shardwise.planner.keyset import Place, after
 from shardwise.planner.origins import all_origins, origin, origin_of_extreme
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.seek_values import is_sorted_as_compared, travels, written
+from shardwise.planner.seek_values import is_sorted_as_compared, travels, why_not, written
 from shardwise.planner.total_order import NoOrder, never_null, resolved, total_order
 
 KEY = "_key_"
@@ -108,10 +108,8 @@ def _after(keys: Sequence[SortKey], source: Node, seen: Seen, ctx: PlanContext) 
     places = []
     for i, (key, value, type_) in enumerate(zip(keys, seen.values, seen.types, strict=True)):
         if not travels(dialect, type_, [value]):
-            raise _refused(
-                f"a value of its sort key {i + 1} ({type_}) is not the same once it was sent to and fro",
-                "Order by numbers, dates or short texts",
-            )
+            why, hint = why_not(value)
+            raise _refused(f"the last row's value of its sort key {i + 1} ({type_}) {why}", hint)
         bound = None
         if value is not None:
             bound = written(dialect, ctx.parameters.bind_value(f"after_{i + 1}", value), type_)

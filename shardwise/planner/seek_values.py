@@ -85,6 +85,18 @@ def written(dialect: str, parameter: exp.Expr, type_text: str) -> exp.Expr:
     return exp.Cast(this=parameter, to=exp.DataType.build(type_text, dialect=dialect, udt=True))
 
 
+def why_not(value: Any) -> tuple[str, str]:
+    """Why a value does not travel, and what to do about it."""
+    if _is_extreme(value):
+        return (
+            "is infinite, or the first or last day of the calendar, which stands for that",
+            "Leave such rows out: WHERE … BETWEEN '0001-01-02' AND '9999-12-30'",
+        )
+    if isinstance(value, float | Decimal) and not math.isfinite(value):
+        return "is NaN or infinite", "Leave such rows out: WHERE … NOT IN ('NaN', 'Infinity', '-Infinity')"
+    return "is not the same once it was sent to and fro", "Order by numbers, dates or short texts"
+
+
 def _is_extreme(value: Any) -> bool:
     """An infinite date, which Python has none of."""
     return isinstance(value, date) and (value.year, value.month, value.day) in _EXTREME_DAYS

@@ -11,11 +11,13 @@ import duckdb
 import pytest
 
 import shardwise
+from shardwise.catalog import parse
 from tests.oracle.cluster import Cluster
 from tests.oracle.mysql_world import MySQLWorld
 from tests.oracle.postgres_world import PostgresWorld
 from tests.oracle.sqlite_world import SQLiteWorld
 from tests.oracle.test_deep_pages import ORDERS, cluster, mysql, postgres
+from tests.servers import postgres as postgres_server
 
 __all__ = ["cluster", "mysql", "postgres"]
 
@@ -127,8 +129,46 @@ def test_no_page_goes_on_from_a_day_that_python_has_none_of(type_: str, tmp_path
         for rows in ("fetchall", "to_arrow_table"):
             cur.execute("SELECT id FROM t ORDER BY day, id LIMIT 3", pages=True)
             assert len(getattr(cur, rows)()) == 3
-            with pytest.raises(shardwise.NotSupportedError, match="not the same"):
+            with pytest.raises(shardwise.NotSupportedError, match=r"is infinite, or .* Leave such rows out"):
                 cur.next_page()
+
+
+@pytest.mark.parametrize(
+    ("where", "finite"), [("", 4), ("WHERE id IN (0, 2, 4)", 2)], ids=["two shards", "one shard"]
+)
+def test_no_page_of_postgres_goes_on_from_what_python_has_no_object_for(where: str, finite: int) -> None:
+    server = postgres_server()
+    names = [server.database("CREATE TABLE t (id int PRIMARY KEY, day date, n numeric(9, 2))") for _ in "ab"]
+    for shard, name in enumerate(names):
+        rows = [(shard, "2024-02-29", 1), (shard + 2, "infinity", "NaN"), (shard + 4, "2024-02-29", 2)]
+        server.insert(name, "t", rows)
+    text = "CREATE CATALOG c DIALECT postgres;\n"
+    text += "".join(f"CREATE SOURCE s{n} URL '{server.url(name)}';\n" for n, name in enumerate(names))
+    text += "CREATE SHARDING by_id USING MOD 2 AS n ON s{n};\n"
+    text += "ATTACH TABLE t (id int PRIMARY KEY, day date, n numeric(9, 2)) SHARD BY by_id (id);\n"
+    try:
+        with (
+            shardwise.open(parse(text), secrets=lambda _: server.password) as cluster,
+            cluster.connect() as con,
+            con.cursor() as cur,
+        ):
+            cur.execute(f"SELECT id FROM t {where} ORDER BY n, id LIMIT 6", pages=True)
+            assert cur.fetchall()[-1] in ((2,), (3,))
+            with pytest.raises(
+                shardwise.NotSupportedError, match=r"is NaN or infinite\. Leave such rows out"
+            ):
+                cur.next_page()
+            cur.execute(f"SELECT id FROM t {where} ORDER BY n DESC, id LIMIT 5", pages=True)
+            assert cur.fetchall()[0] == (2,)
+            cur.execute(f"SELECT id FROM t {where} ORDER BY day, id LIMIT {finite}", pages=True)
+            assert len(cur.fetchall()) == finite
+            with pytest.raises(shardwise.DataError, match=r"key of the ORDER BY.*leave such rows out"):
+                cur.next_page().fetchall()
+            with pytest.raises(shardwise.DataError, match=r"infinity'\. Cast it to text"):
+                con.execute(f"SELECT day FROM t {where}").fetchall()
+    finally:
+        for name in names:
+            server.run(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 # -- the others ------------------------------------------------------------------------------------

@@ -124,6 +124,8 @@ _KINDS: dict[str, type[Error]] = {"22": DataError, "23": IntegrityError, "0A": N
 
 def _of_client(error: BaseException, text: str, where: str, location: Location) -> Error:
     """What libpq says without a SQLSTATE: that of a connection that was refused is in its text alone."""
+    if isinstance(error, psycopg.DataError) and _NO_SUCH_MOMENT.match(text):
+        return DataError(f"{where}: {text}", hint="Cast it to text", sqlstate="22008")
     if isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
         return DataError(f"{where}: {text}")
     if not isinstance(error, psycopg.OperationalError | OSError):
@@ -143,6 +145,8 @@ def _of_client(error: BaseException, text: str, where: str, location: Location) 
     return ShardUnavailable(f"{where}: {server} cannot be reached: {text}", hint=hint)
 
 
+_NO_SUCH_MOMENT = re.compile(r"(date|timestamp|timestamptz) too (large|small)")
+"""For which Python has no object."""
 _CONNECTING = (
     *("connection failed", "connection is bad", "connection timeout", "Multiple connection attempts"),
     "failed to resolve host",
