@@ -280,6 +280,11 @@ class _Lift:
             raise Unmodelled("an aggregate of an outer query's columns")
         if any(_has_aggregate(e) for e in _expressions_in(list(_innermost(call).args.values()))):
             raise ProgrammingError("an aggregate cannot contain another aggregate")
+        if _is_grouping(call) and call.find(exp.Subquery) is not None:
+            raise NotSupportedError(
+                "GROUPING of a subquery: the engine of the merge would not find the key that it repeats",
+                hint="Compute it in a subquery in FROM, and group by its name",
+            )
         name = self._name(_plain_name(hint) or "a")
         self.calls.append(Item(name, call.copy()))
         return column(ColumnId(self.rel, name))

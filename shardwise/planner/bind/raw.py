@@ -14,6 +14,7 @@ from shardwise.plan.tree import walk
 from shardwise.planner.bind.bound import BoundQuery
 from shardwise.planner.bind.inline_views import inline_views
 from shardwise.planner.bind.raw_filters import Reading, add_filters, mentioned
+from shardwise.planner.bind.repeated import written_again
 from shardwise.planner.bind.scope import FromItem
 from shardwise.planner.bind.sources import HIDDEN, bind_from
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 
 def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
-    """A Raw over the tables that `ast` reads, each reference a table of its own.
+    """A Raw over the tables that `ast` reads, each reference a table of its own, but for those of a key of
+    GROUP BY that is written again.
 
     The tables' own columns are all there; what the statement does with them is the engine's to say.
     """
@@ -33,21 +35,33 @@ def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
     found = _read_alone(binder, sql)
     _refuse_captured(sql, [item.node for _, item, _ in found], what)
     names = mentioned(sql) if binder.dialect.filters_whole else None
+    again = written_again(sql) if binder.dialect.finds_subqueries else {}
     tables: list[Node] = []
     for table, item, filters in found:
+        if id(table) in again:
+            continue
         shown = tuple(o for o in item.node.outputs if o.id.name not in HIDDEN)
         if names is not None:
             shown = tuple(o for o in shown if o.id.name.lower() in names) or shown[:1]
         node = Filter(input=item.node, conjuncts=filters) if filters else item.node
         tables.append(Keep(input=node, columns=shown))
-        if not table.alias:
-            table.set("alias", exp.TableAlias(this=table.this.copy()))
-        table.set("this", exp.to_identifier(rel_of(item.node)))
-        table.set("db", None)
-        table.meta[RAW] = len(tables) - 1
+        _stands_for(table, rel_of(item.node), len(tables) - 1)
+    for table, _, _ in found:
+        if id(table) in again:
+            first = again[id(table)]
+            _stands_for(table, first.name, first.meta[RAW])
     sql = _with_values(binder, sql)
     rel = binder.names.fresh("raw")
     return BoundQuery(Raw(rel=rel, sql=sql, tables=tuple(tables), columns=(), reason=what), ())
+
+
+def _stands_for(table: exp.Table, rel: str, number: int) -> None:
+    """Has a reference be one to the Raw's table of that number."""
+    if not table.alias:
+        table.set("alias", exp.TableAlias(this=table.this.copy()))
+    table.set("this", exp.to_identifier(rel))
+    table.set("db", None)
+    table.meta[RAW] = number
 
 
 def _read_alone(binder: Binder, sql: exp.Expr) -> list[tuple[exp.Table, FromItem, tuple[exp.Expr, ...]]]:

@@ -9,7 +9,7 @@ written alike, and mean the same: in another place a name of the text may be ano
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 
 from sqlglot import exp
 
@@ -126,3 +126,27 @@ def _given(args: Mapping[str, object]) -> dict[str, object]:
     return {
         key: value for key, value in args.items() if value is not None and value is not False and value != []
     }
+
+
+def written_again(sql: exp.Expr) -> Mapping[int, exp.Table]:
+    """Of a statement that is kept whole: by its identity, each reference in a subquery that repeats a key of
+    GROUP BY word for word, and the one in the key.
+
+    An engine finds the key again only if both read the very same tables.
+    """
+    found = {id(mine): key for group in sql.find_all(exp.Group) for mine, key in _pairs(group)}
+
+    def first(table: exp.Table) -> exp.Table:
+        """Of the key of a block within a subquery that is written again, too: the one that is repeated."""
+        return first(found[id(table)]) if id(table) in found else table
+
+    return {mine: first(key) for mine, key in found.items()}
+
+
+def _pairs(group: exp.Group) -> Iterator[tuple[exp.Table, exp.Table]]:
+    keys = list(group.find_all(exp.Query))
+    own = set(map(id, keys))
+    for query in group.parent.find_all(exp.Query) if group.parent is not None and keys else ():
+        key = next((key for key in keys if key == query), None)
+        if key is not None and id(query) not in own:
+            yield from zip(query.find_all(exp.Table), key.find_all(exp.Table), strict=True)
