@@ -44,6 +44,7 @@ from shardwise.plan.tree import free_columns, plan_of, subplans
 Leaf = Callable[[Node], exp.Expr | None]
 """A Scan, Gather or Local as an item of FROM, without alias; None: as the default has it."""
 
+_COMPARISONS = frozenset({exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE})
 _SPINE = (Filter, Fence, Project, Keep, Aggregate, Window, Distinct, Sort, Limit, Cte, Join)
 
 
@@ -201,10 +202,10 @@ class Renderer:
         own: Scope = block.columns if block is not None else {}
         if type(expr) is exp.Column and expr.table:
             return written(self._find(ColumnId(expr.table, expr.name), own, outer))
-        if type(expr) is exp.EQ and type(expr.this) is type(expr.expression) is exp.Column:
-            return exp.EQ(
-                this=self.write(expr.this, block, outer), expression=self.write(expr.expression, block, outer)
-            )
+        if type(expr) in _COMPARISONS:
+            left, right = (self._atom(side, own, outer) for side in (expr.this, expr.expression))
+            if left is not None and right is not None:
+                return type(expr)(this=left, expression=right)
         holder = exp.Paren(this=expr.copy())
         for part in list(holder.find_all(exp.Column, exp.Subquery)):
             if type(part) is exp.Column:
@@ -217,6 +218,15 @@ class Renderer:
         result.pop()
         assert isinstance(result, exp.Expr)
         return result
+
+    def _atom(self, expr: exp.Expr, own: Scope, outer: Scope) -> exp.Expr | None:
+        """A constant or a column, written anew, if it needs no parentheses wherever it stands; else None."""
+        if type(expr) is exp.Literal:
+            return expr.copy()
+        if type(expr) is not exp.Column or not expr.table:
+            return None
+        ref = self._find(ColumnId(expr.table, expr.name), own, outer)
+        return written(ref) if type(ref) is Col else None
 
     def _put_subquery(self, part: exp.Expr, plan: Node, own: Scope, outer: Scope) -> None:
         scope = {id: self._find(id, own, outer) for id in free_columns(plan)}

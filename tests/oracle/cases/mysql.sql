@@ -189,6 +189,7 @@ SELECT max(id) AS bin, count(*) FROM t GROUP BY bin ORDER BY bin
 SELECT sum(c) FROM (SELECT count(*) AS c FROM t GROUP BY k) x
 SELECT avg(c), max(m) FROM (SELECT k, count(*) c, max(price) m FROM t GROUP BY k) x WHERE c > 2
 SELECT id FROM t GROUP BY id HAVING sum(k) > 2 ORDER BY id
+SELECT id, p, q FROM (SELECT id, k > 1 AS p, flag > 0 AS q FROM t GROUP BY id, k > 1, flag > 0) x WHERE p = q ORDER BY id
 SELECT t_id, count(*), sum(v) FROM u GROUP BY t_id HAVING count(*) > 1 ORDER BY t_id
 -- joins
 SELECT t.id, t.name, u.v FROM t JOIN u ON u.t_id = t.id ORDER BY t.id, u.v, u.id

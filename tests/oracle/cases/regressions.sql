@@ -264,3 +264,9 @@ SELECT k, c.k AS other FROM c, a FULL JOIN b USING (k) WHERE k > 1;
 -- a column that USING joins comes before others of its name, not before another that USING joins
 -- @raises
 SELECT k FROM (a JOIN b USING (k)) CROSS JOIN (c JOIN b q USING (k));
+
+-- HAVING compares two keys that are comparisons, each in parentheses
+SELECT k, p, q FROM (SELECT k, v > 1 AS p, v > 2 AS q FROM a GROUP BY k, v > 1, v > 2) z WHERE p = q;
+
+-- HAVING compares a key that is a comparison with another that is an OR
+SELECT k, p, q FROM (SELECT k, v > 1 AS p, v > 3 OR t = 'n' AS q FROM a GROUP BY k, v > 1, v > 3 OR t = 'n') z WHERE p = q;

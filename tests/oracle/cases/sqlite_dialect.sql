@@ -73,6 +73,7 @@ SELECT name AS "select", k AS "weird name" FROM t
 SELECT "no such column" FROM t
 SELECT id FROM t ORDER BY name DESC NULLS FIRST, k ASC NULLS LAST, id
 SELECT sum(k) s FROM t HAVING s > 1
+SELECT id, p, q FROM (SELECT id, k < 4 AS p, price > 1 OR qty > 1 AS q FROM t GROUP BY id, k < 4, price > 1 OR qty > 1) x WHERE p = q
 SELECT k, sum(price) FROM t WHERE k > 1 GROUP BY k, name HAVING sum(price) > 3 OR k = 1
 SELECT CAST(strftime('%Y', d) AS INTEGER) AS y, count(*) FROM t GROUP BY y
 SELECT ((k)), (k + 1) * 2, ((SELECT 1)) FROM t
