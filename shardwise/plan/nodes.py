@@ -35,8 +35,7 @@ class ColumnId(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """One column that a node gives: its identity, and its type where it is declared (else None).
 
     `collation` is None where two of its values that are equal are the same bytes, `declared` what the catalog
@@ -50,7 +49,7 @@ class Output:
     declared: str | None = None
 
     def named(self, id: ColumnId) -> Output:
-        """The same as another column. (`replace` takes thrice the time.)"""
+        """The same as another column."""
         return Output(id, self.type, self.collation, self.spelling, self.declared)
 
 

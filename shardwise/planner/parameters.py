@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -203,13 +203,16 @@ class Parameters:
 
     def copy(self) -> Parameters:
         """For another part of the statement's planning; what is observed is the statement's."""
-        return replace(
-            self,
-            _values=dict(self._values),
-            _used=set(self._used),
-            key_lists=dict(self.key_lists),
-            places=dict(self.places),
-            sent_as=dict(self.sent_as),
+        return Parameters(
+            self.given,
+            self.written,
+            self.literals,
+            self.observed,
+            dict(self.key_lists),
+            dict(self.places),
+            dict(self.sent_as),
+            dict(self._values),
+            set(self._used),
         )
 
     def used_in(self, *expressions: exp.Expr) -> dict[str, Any]:

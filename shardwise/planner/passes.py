@@ -91,10 +91,10 @@ def run(
     off = frozenset(disabled)
     steps: list[tuple[str, Node]] = []
     ctx.learn(plan)
-    first = plan
+    first, is_whole = plan, _is_whole(plan)
     for one in passes:
         name = one.__name__
-        if name in off or (_is_whole(plan) and one is not narrow_columns):
+        if name in off or (is_whole and one is not narrow_columns):
             continue
         after = one(plan, ctx)
         if after is plan:
@@ -102,7 +102,7 @@ def run(
         if verify_each:
             _check(after, plan, f"the pass {name}")
         steps.append((name, after))
-        plan = after
+        plan, is_whole = after, _is_whole(after)
     if not verify_each:
         _check(plan, first, " or ".join(name for name, _ in steps) or "the binder")
     return plan, steps

@@ -193,13 +193,12 @@ def make_plan(statement: Statement, params: Given, context: Context, options: Op
     parameters.check_all_used()
     if ast is not statement.ast and ast != dialect.fixed(statement.ast, _another_moment(context), catalog):
         parameters.observed.is_bound_to_context = True
-    placing = PlanContext(catalog=catalog, parameters=parameters.copy(), names=binding.names.copy())
+    placing = PlanContext(catalog=catalog, parameters=parameters, names=binding.names)
     tree = place_members(bound.node, placing)
     columns = bound.names
     if options.pages:
-        going = PlanContext(catalog=placing.catalog, parameters=parameters, names=binding.names)
-        going.learn(tree)
-        tree, columns = go_on(tree, columns, context.after, going)
+        placing.learn(tree)
+        tree, columns = go_on(tree, columns, context.after, placing)
     making = _Making(
         placing.catalog,
         parameters,

@@ -77,7 +77,8 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     inner = gather.input
     is_raw = isinstance(inner, Raw)
     query = _query(inner, names if not is_raw else None, ctx.catalog)
-    slots = {n.rel: n.slots for n in walk(inner) if isinstance(n, Scan)}
+    scans = tuple(n for n in walk(inner) if isinstance(n, Scan))
+    slots = {scan.rel: scan.slots for scan in scans}
     shown = stream_names(inner) if names is None else tuple(names)
     catalog: Catalog = ctx.catalog
 
@@ -108,16 +109,16 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     return Fragment(
         name=gather.fragment,
         columns=tuple((n, o.type) for n, o in zip(shown, inner.outputs, strict=False)),
-        route=_route(gather),
+        route=_route(gather.shards, scans),
         params=_bound(values),
         source_of=catalog.source_of,
         make_sql=lambda: text_of(query, catalog.dialect),
         make_text=lambda: text_for(values),
-        expects=_expects(inner, catalog),
+        expects=_expects(scans, catalog),
         plain=lambda: _plain(inner, shown),
         shapes=query_dialect(catalog.dialect).shapes(inner),
         params_for=None if foreign is None and lists is None else params_for,
-        may_be_missing=_may_be_missing(inner, catalog),
+        may_be_missing=_may_be_missing(scans, catalog),
         order=_order(gather, ctx),
         text_for=text_for if has_own_keys else None,
         expected=lambda: moved(gather, ctx.estimates, ctx.analysis()),
@@ -183,13 +184,12 @@ def _read_as(node: Node, id: ColumnId) -> TableColumn | None:
     return None if found is None else TableColumn(found.scan.table.full_name, found.name)
 
 
-def _may_be_missing(inner: Node, catalog: Catalog) -> bool:
-    """Whether all that it reads is split over an open family: then a member that is not there has no rows.
+def _may_be_missing(scans: Sequence[Scan], catalog: Catalog) -> bool:
+    """Whether all that is read is split over an open family: then a member that is not there has no rows.
 
     A reference table's rows, or a single one's, are elsewhere too, or lost: of them a missing member is an
     error.
     """
-    scans = [node for node in walk(inner) if isinstance(node, Scan)]
     shardings = [catalog.sharding_of(scan.table) for scan in scans]
     return bool(scans) and all(each is not None and each.shards_are_sources for each in shardings)
 
@@ -199,10 +199,10 @@ def _bound(values: Values) -> dict[str, Any]:
     return {name: value for name, value in values.items() if not isinstance(value, Written)}
 
 
-def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, ...]]:
+def _expects(scans: Sequence[Scan], catalog: Catalog) -> Callable[[str], tuple[Expected, ...]]:
     """What a fragment's scans take for granted: the types of the columns they read, where declared."""
-    scans = []
-    for scan in (node for node in walk(inner) if isinstance(node, Scan)):
+    checked = []
+    for scan in scans:
         declared = {c.name: c for c in scan.table.columns or () if not c.virtual}
         read = tuple(
             ExpectedColumn(c.name, _expected(c, catalog), c.stored)
@@ -211,7 +211,7 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
         )
         absence = _absence(scan, catalog)
         if read or absence is not None:
-            scans.append((scan, read, frozenset(catalog.fills(scan.table)), absence))
+            checked.append((scan, read, frozenset(catalog.fills(scan.table)), absence))
 
     def expects(shard: str) -> tuple[Expected, ...]:
         dialect = catalog.dialect_of_shard(shard)
@@ -224,7 +224,7 @@ def _expects(inner: Node, catalog: Catalog) -> Callable[[str], tuple[Expected, .
                 absence=name.rpartition(".")[0] if absence else absence,
                 of=scan.table.full_name,
             )
-            for scan, read, fills, absence in scans
+            for scan, read, fills, absence in checked
             for name in catalog.partitions(scan.table, shard, scan.slots)
         )
 
@@ -248,12 +248,11 @@ def _absence(scan: Scan, catalog: Catalog) -> str | None:
     return schema if sharding.levels[0] in Template.parse(schema).variables else ""
 
 
-def _route(gather: Gather) -> Route:
+def _route(shards: tuple[str, ...], scans: Sequence[Scan]) -> Route:
     """Where it goes, and why to no fewer: what the scans' own routes say, each thing once."""
-    scans = [n for n in walk(gather.input) if isinstance(n, Scan)]
-    total = max((s.route.total for s in scans), default=len(gather.shards))
-    why = tuple(dict.fromkeys(note for s in scans for note in s.route.why)) if len(gather.shards) > 1 else ()
-    return Route(shards=gather.shards, total=max(total, len(gather.shards)), why=why)
+    total = max((s.route.total for s in scans), default=len(shards))
+    why = tuple(dict.fromkeys(note for s in scans for note in s.route.why)) if len(shards) > 1 else ()
+    return Route(shards=shards, total=max(total, len(shards)), why=why)
 
 
 def merge_of(root: Node, names: Sequence[str], ctx: PlanContext) -> Merge:

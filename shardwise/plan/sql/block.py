@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -116,18 +115,20 @@ class Block:
         """The column as written here, as a new expression."""
         return written(self.columns[id])
 
-    def uses(self, exprs: Iterable[exp.Expr]) -> tuple[Counter[ColumnId], set[ColumnId]]:
+    def uses(self, exprs: Iterable[exp.Expr]) -> tuple[dict[ColumnId, int], set[ColumnId]]:
         """Which of this block's columns the expressions mention, how often; and which inside subqueries."""
-        counts: Counter[ColumnId] = Counter()
+        own = self.columns.keys()
+        counts: dict[ColumnId, int] = {}
         inside: set[ColumnId] = set()
         for expr in exprs:
             for part in expr.find_all(exp.Column, exp.Subquery):
                 if type(part) is exp.Column:
-                    counts[ColumnId(part.table, part.name)] += 1
+                    id = ColumnId(part.table, part.name)
+                    if id in own:
+                        counts[id] = counts.get(id, 0) + 1
                 elif (plan := part.args.get("plan")) is not None:
-                    inside |= free_columns(plan)
-        own = self.columns.keys()
-        return Counter({id: n for id, n in counts.items() if id in own}), inside & own
+                    inside |= free_columns(plan) & own
+        return counts, inside
 
     def is_plain(self, id: ColumnId) -> bool:
         """A column of FROM, or a constant."""

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from shardwise.plan.sql.render import Renderer
 
 MANY = 1_000_000
+_IN_FILTER = {Kind.KEY: MANY, Kind.CALL: MANY, Kind.WINDOW: MANY}
+_IN_PROJECTION = {Kind.KEY: MANY, Kind.CALL: MANY, Kind.COMPUTED: 1, Kind.WINDOW: 1}
 
 
 def _reads_simply(
@@ -44,6 +46,8 @@ def _reads_simply(
     again; `volatile` says it for one that may differ each time. What a subquery mentions must be a column
     of FROM, for an aggregate or a window has no meaning in it.
     """
+    if not block.kinds:
+        return True  # all are columns of FROM
     counts, inside = block.uses(exprs)
     if not all(block.is_plain(id) for id in inside):
         return False
@@ -64,7 +68,6 @@ def _reads_simply(
 def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block:
     """WHERE; HAVING after an aggregate; QUALIFY if it reads a window."""
     exprs = node.conjuncts
-    kinds = {Kind.KEY: MANY, Kind.CALL: MANY, Kind.WINDOW: MANY}
     open_here = not (
         block.is_closed or block.is_distinct or block.order or block.is_limited or block.volatile
     )
@@ -72,7 +75,7 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     is_closed_here |= not render.reader.having_alone and block.is_grouped and not block.group
     is_closed_here |= _cuts(render, block, exprs) or _hides(render, node, block, exprs)
     is_closed_here |= _misses(render, node, block, exprs)
-    if not open_here or is_closed_here or not _reads_simply(block, exprs, kinds):
+    if not open_here or is_closed_here or not _reads_simply(block, exprs, _IN_FILTER):
         block = render.wrap(block)
     elif block.has_windows:
         counts, _ = block.uses(exprs)
@@ -229,8 +232,7 @@ def _can_project(block: Block, node: Project, exprs: Sequence[exp.Expr]) -> bool
         return False
     if any(key.id in block.volatile and key.id not in own for key in block.order):
         return False
-    once = {Kind.KEY: MANY, Kind.CALL: MANY, Kind.COMPUTED: 1, Kind.WINDOW: 1}
-    return _reads_simply(block, exprs, once, volatile=1)
+    return _reads_simply(block, exprs, _IN_PROJECTION, volatile=1)
 
 
 def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) -> Block:

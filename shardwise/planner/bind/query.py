@@ -199,7 +199,7 @@ class Binder:
 
     def _read(self, shared: str, bound: BoundQuery) -> BoundQuery:
         rel = self.names.fresh(shared)
-        columns = tuple(replace(o, id=ColumnId(rel, o.id.name)) for o in bound.node.outputs)
+        columns = tuple(o.named(ColumnId(rel, o.id.name)) for o in bound.node.outputs)
         return BoundQuery(CteRef(name=shared, rel=rel, columns=columns), bound.names)
 
     def _recursive(self, definition: CteDefinition) -> BoundQuery:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
@@ -24,8 +24,7 @@ from shardwise.planner.positions import position_of
 _WITH_FIELDS: Final = frozenset((Family.NESTED, Family.JSON, Family.OTHER))
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A column under the name the user knows it by, and how it is read. `is_joined`: USING made it."""
 
     name: str
@@ -71,6 +70,8 @@ class Scope:
     outer: Scope | None = None
     has_fields: bool = True
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
+    _named: dict[str, list[Named]] = field(default_factory=dict)
+    """The item's columns by their names in lower case; made when the first is looked up."""
 
     def resolve(self, column: exp.Column) -> exp.Expr:
         """The bound form of a column the user wrote: a column, or a field of a struct column."""
@@ -160,7 +161,7 @@ class Scope:
 
     def _unqualified(self, name: str, column: exp.Column) -> exp.Expr | None:
         lowered = name.lower()
-        named = [c for c in self.item.star if c.name.lower() == lowered]
+        named = self._by_name().get(lowered, ())
         found = [c.expr for c in named if c.is_joined] or [c.expr for c in named]
         if len(found) > 1:
             where = [r.alias for r in self.item.relations if r.column(name) is not None]
@@ -177,6 +178,12 @@ class Scope:
             r.column(name) for r in self.item.relations if any(h.name.lower() == lowered for h in r.hidden)
         ]
         return hidden[0] if len(hidden) == 1 else None
+
+    def _by_name(self) -> dict[str, list[Named]]:
+        if not self._named:
+            for column in self.item.star:
+                self._named.setdefault(column.name.lower(), []).append(column)
+        return self._named
 
     def _unknown(self, column: exp.Column, parts: list[str]) -> ProgrammingError:
         name = ".".join(parts)

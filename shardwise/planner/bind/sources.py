@@ -273,7 +273,7 @@ def _information(binder: Binder, ast: exp.Table) -> FromItem:
             sqlstate="42P01",
         )
     rel = binder.names.fresh(ast.alias or ast.name)
-    columns = tuple(replace(o, id=ColumnId(rel, o.id.name)) for o in found[1])
+    columns = tuple(o.named(ColumnId(rel, o.id.name)) for o in found[1])
     item = _renamed(
         Local(name=found[0], rel=rel, columns=columns), tuple(o.id for o in columns), ast, ast.name
     )
@@ -312,7 +312,7 @@ def _local(binder: Binder, name: str, relation: tuple[Output, ...] | View, ast: 
         item = _from_bound(binder.view(relation, is_local=True), ast, name)
     else:
         rel = binder.names.fresh(ast.alias or name)
-        columns = tuple(replace(o, id=ColumnId(rel, o.id.name)) for o in relation)
+        columns = tuple(o.named(ColumnId(rel, o.id.name)) for o in relation)
         node = Local(name=name, rel=rel, columns=columns)
         item = _renamed(node, tuple(o.id for o in columns), ast, name)
     return replace(item, relations=(replace(item.relations[0], schema=LOCAL_SCHEMA),))

@@ -20,12 +20,13 @@ from shardwise.planner.families import Kind
 from shardwise.planner.parameters import literal_of
 from shardwise.planner.tokens import mended
 
+_SETTINGS = sqlglot.Dialect.get_or_raise("duckdb")
+
 
 def _trees(sql: str, mark: Mark | None = None) -> list[exp.Expr]:
-    dialect = sqlglot.Dialect.get_or_raise("duckdb")
-    tokens = dialect.tokenize(sql)
+    tokens = _SETTINGS.tokenize(sql)
     tokens = mended(tokens if mark is None else mark(tokens))
-    return [tree for tree in dialect.parser().parse(tokens, sql) if tree is not None]
+    return [tree for tree in _SETTINGS.parser().parse(tokens, sql) if tree is not None]
 
 
 def _fixed(ast: exp.Expr, moment: Moment, catalog: Catalog) -> exp.Expr:

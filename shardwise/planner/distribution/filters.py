@@ -26,7 +26,7 @@ def of_filter(node: Filter, analysis: Questions) -> Distribution:
         return with_copied_subqueries(node, below, analysis)
     keys = tuple(firmer(key, node.conjuncts) for key in below.keys)
     pinned = _pinned(node, below, analysis) if free_columns(node) and not below.is_one else None
-    return pinned or replace(below, keys=keys)
+    return pinned or (below if keys == below.keys else replace(below, keys=keys))
 
 
 def _pinned(node: Filter, below: Split, analysis: Questions) -> At | None:
