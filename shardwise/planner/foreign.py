@@ -7,7 +7,6 @@ JSON.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,10 +19,9 @@ from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.nodes import Node
 from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.run import Text
-from shardwise.plan.sent import RowsText
 from shardwise.plan.sql import to_query
 from shardwise.plan.sql.reader import Reader
-from shardwise.planner.agreement import ASCII, BOUND, ENCODED, KEYS, SENT, Agreed, agree
+from shardwise.planner.agreement import ASCII, BOUND, ENCODED, SENT, Agreed, agree
 from shardwise.planner.pass_context import PlanContext
 
 _SOURCE = Reader(qualify=False)
@@ -96,9 +94,6 @@ class Foreign:
         for placeholder in query.find_all(exp.Placeholder):
             if BOUND in placeholder.meta:
                 bound[placeholder.name] = placeholder.meta[BOUND]
-            elif KEYS in placeholder.meta:
-                keys = self.ctx.parameters.values[placeholder.meta[KEYS]]
-                bound[placeholder.name] = RowsText(json.dumps(keys), len(keys))
             elif SENT in placeholder.meta:
                 bound[placeholder.name] = placeholder.meta[SENT].text(self.ctx.parameters.values)
             elif ASCII in placeholder.meta:

@@ -270,6 +270,7 @@ _PRINTERS: Final[dict[type, Callable[[Printer, Any], str]]] = {
     exp.Var: lambda p, node: node.name,
     exp.Placeholder: lambda p, node: p.parameter(node.name),
     exp.Paren: lambda p, node: p.text(node.this),
+    exp.Tuple: lambda p, node: f"({p._list(node.expressions)})",
     exp.Not: lambda p, node: f"(NOT {p.text(node.this)})",
     exp.Neg: lambda p, node: f"(-{p.text(node.this)})",
     exp.Collate: lambda p, node: p._collate(node),

@@ -16,13 +16,13 @@ rounds, sorts and overflows otherwise, so nothing is left to it unless it is kno
 from __future__ import annotations
 
 from shardwise.plan.nodes import Node
-from shardwise.planner.agreement.known import ASCII, BOUND, ENCODED, KEYS, SENT, Agreed, Disagreement, Known
+from shardwise.planner.agreement.known import ASCII, BOUND, ENCODED, SENT, Agreed, Disagreement, Known
 from shardwise.planner.agreement.mysql import MySQLTree
 from shardwise.planner.agreement.postgres import PostgresTree
 from shardwise.planner.agreement.sqlite.tree import SQLiteTree
 from shardwise.planner.agreement.tree import Tree
 
-__all__ = ["ASCII", "BOUND", "ENCODED", "KEYS", "SENT", "Agreed", "Disagreement", "Known", "agree", "product"]
+__all__ = ["ASCII", "BOUND", "ENCODED", "SENT", "Agreed", "Disagreement", "Known", "agree", "product"]
 
 _TREES: dict[str, type[Tree]] = {"sqlite": SQLiteTree, "mysql": MySQLTree, "postgres": PostgresTree}
 _PRODUCTS = {"sqlite": "SQLite", "mysql": "MySQL", "postgres": "PostgreSQL", "duckdb": "DuckDB"}

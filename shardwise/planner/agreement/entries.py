@@ -8,21 +8,20 @@ the products' `conditions.py`'s, which can use an index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sqlglot import exp
 
-from shardwise.plan.kinds import kind_of
 from shardwise.plan.nodes import Aggregate, Keep, Node, Project
 from shardwise.plan.tree import bare, plan_of
 from shardwise.planner.agreement.constants import Use
 from shardwise.planner.agreement.forms import NotAgreed
-from shardwise.planner.agreement.known import KEYS
 from shardwise.planner.agreement.make import NULL, both, call, case, is_null
+from shardwise.planner.agreement.sent import sent_columns
 from shardwise.planner.agreement.types import BOOL, DOUBLE, TEXT, Family, Type
 from shardwise.planner.agreement.types import type_of as declared_type
-from shardwise.planner.agreement.writer import AS_GIVEN, Value, Writer, target_of
+from shardwise.planner.agreement.writer import Value, Writer, target_of
 from shardwise.planner.literals import Kind, Typed
 
 USES: Final[dict[type, Use]] = {
@@ -83,7 +82,7 @@ def same_kinds(writer: Writer, exprs: Iterable[exp.Expr], where: exp.Expr) -> No
 
 def _in_query(writer: Writer, expr: exp.Expr, query: exp.Expr) -> exp.Expr:
     one, type_ = writer.value(expr.this)
-    keys = key_list(writer, query, type_, expr)
+    keys = keys_that_came(writer, query, [type_], expr)
     if keys is not None:
         return exp.In(this=one, query=keys)
     return exp.In(this=one, query=in_plan(writer, query, type_, expr))
@@ -101,26 +100,35 @@ def in_plan(writer: Writer, query: exp.Expr, type_: Type, where: exp.Expr) -> ex
     return exp.Subquery(plan=node)
 
 
-def key_list(writer: Writer, query: exp.Expr, type_: Type, where: exp.Expr) -> exp.Expr | None:
-    """`SELECT unnest(CAST($keys AS T[]))`, as choose_strategies writes it, over a JSON text; None if it is
-    none."""
+def keys_that_came(
+    writer: Writer, query: exp.Expr, types: Sequence[Type], where: exp.Expr
+) -> exp.Expr | None:
+    """Keys that ran first, for columns of these types, as what IN reads; None of another subquery."""
     select = query.this
-    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or plan_of(query) is not None:
+    if not isinstance(select, exp.Select) or plan_of(query) is not None:
         return None
-    unnest = select.expressions[0]
-    name = next((p.name for p in unnest.find_all(exp.Placeholder)), None)
-    keys = writer.known.exact(name) if name is not None else None
-    python = _KEYS.get(type_.family)
-    if python is None or not isinstance(keys, list) or not all(type(key) is python for key in keys):
-        raise NotAgreed(where)
-    if any("\0" in key if python is str else kind_of(key) not in AS_GIVEN[Family.INT] for key in keys):
-        raise NotAgreed(where)  # JSON in SQLite has no such text, and makes a REAL of the number
-    bound = exp.Placeholder(this=writer.known.name_for(str(name), "keys"))
-    bound.meta[KEYS] = name
-    return writer.keys(bound, type_)
+    columns = sent_columns(select, writer.tree, where)
+    for column, type_ in zip(columns, types, strict=True):
+        if (column.type.family, column.type.scale) != (type_.family, type_.scale):
+            raise NotAgreed(where, f"compares a {type_.name} with a {column.type.name} otherwise")
+    return exp.Subquery(this=writer.tree.keys(columns))
 
 
-_KEYS: Final[dict[Family, type]] = {Family.INT: int, Family.TEXT: str}
+def row_among(writer: Writer, expr: exp.Expr) -> exp.In:
+    """`(a, b) IN` keys that ran first. Of a row with NULLs it is not said whether it is FALSE or NULL: this
+    is no entry."""
+    found = [writer.value(each) for each in expr.this.expressions]
+    keys = keys_that_came(writer, expr.args["query"], [type_ for _, type_ in found], expr)
+    if keys is None:
+        raise NotAgreed(expr)
+    return exp.In(this=exp.Tuple(expressions=[value for value, _ in found]), query=keys)
+
+
+def is_of_rows(expr: exp.Expr) -> bool:
+    """Whether it asks for a row of several columns among those of a subquery."""
+    return (
+        isinstance(expr, exp.In) and isinstance(expr.this, exp.Tuple) and expr.args.get("query") is not None
+    )
 
 
 def _is(writer: Writer, expr: exp.Expr) -> Value:

@@ -13,8 +13,6 @@ from shardwise.plan.nodes import ColumnId, Node, Output
 
 BOUND: Final = "shardwise.canonical"
 """Marks (in `meta`) a parameter that is bound to this value, and not to what the user gave."""
-KEYS: Final = "shardwise.keys"
-"""Marks (in `meta`) one that is bound to a list as JSON: that of the parameter of this name."""
 SENT: Final = "shardwise.sent"
 """Marks (in `meta`) one that is bound to rows as JSON: its `SentRows`."""
 ASCII: Final = "shardwise.ascii"

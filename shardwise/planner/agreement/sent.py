@@ -1,4 +1,4 @@
-"""Rows that ran first, as a source of another dialect is sent them.
+"""Rows and keys that ran first, as a source of another dialect is sent them.
 
     SELECT unnest(CAST($rows_1_1 AS BIGINT[])), unnest(CAST($rows_1_2 AS DECIMAL(9,2)[]))
     =>  SELECT CAST(json_extract(r.value, '$[0]') AS INTEGER), CAST(json_extract(r.value, '$[1]') AS INTEGER)
@@ -22,7 +22,7 @@ from sqlglot import exp
 
 from shardwise.plan.nodes import Rows
 from shardwise.plan.sent import RowsText
-from shardwise.planner.agreement.forms import Done, Form, NotAgreed
+from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed
 from shardwise.planner.agreement.known import SENT, Known
 from shardwise.planner.agreement.types import Family, Type, type_of
 
@@ -49,10 +49,12 @@ class TakesRows(Protocol):
 
     def rows(self, columns: tuple[SentColumn, ...]) -> exp.Select: ...
 
+    def keys(self, columns: tuple[SentColumn, ...]) -> exp.Select: ...
+
     def holds(self, number: float) -> bool: ...
 
 
-def of_rows(tree: TakesRows, node: Rows) -> Done:
+def of_rows(tree: TakesRows, node: Rows, outer: Forms) -> Done:
     """The rows as the source has them. While they are not known, only whether their types are sent."""
     if not node.is_sent:
         raise NotAgreed(node, "is not sent these rows")
@@ -129,13 +131,18 @@ class SentRows:
         placeholder.meta[SENT] = self
         return placeholder
 
+    def path(self, at: int) -> str:
+        """Where a row has the value of a column, by its position."""
+        return "$" if len(self.columns) == 1 else f"$[{at}]"
+
     def text(self, values: Mapping[str, Any]) -> RowsText:
-        """`[[7,"2024-01-31"],[8,null]]`: whole numbers as they are, truths as 0 and 1, all else as texts."""
+        """`[[7,"2024-01-31"],[8,null]]`, of one column `[7,8]`: whole numbers as they are, truths as 0 and 1,
+        all else as texts."""
         lists = []
         for column in self.columns:
             cell = _cell(column.type, are_decimals_whole=self.are_decimals_whole)
             lists.append([None if value is None else cell(value) for value in values[column.name]])
-        rows = list(zip(*lists, strict=True))
+        rows = lists[0] if len(lists) == 1 else list(zip(*lists, strict=True))
         return RowsText(json.dumps(rows, separators=(",", ":"), ensure_ascii=False), len(rows))
 
 

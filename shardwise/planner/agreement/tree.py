@@ -11,7 +11,7 @@ columns are made canonical first, under new identities; `Done.forms` says under 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -38,10 +38,11 @@ from shardwise.plan.nodes import (
     SortKey,
     Window,
 )
-from shardwise.plan.tree import bare, column, columns_in, free_columns, replace_columns, subplan
+from shardwise.plan.tree import bare, column, free_columns, subplan
 from shardwise.planner.agreement.entries import is_one_row
 from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed
 from shardwise.planner.agreement.known import Agreed, Disagreement, Known
+from shardwise.planner.agreement.leaving import finished, only
 from shardwise.planner.agreement.sent import SentColumn, of_rows
 from shardwise.planner.agreement.types import BIGINT, Type, common, type_of
 from shardwise.planner.agreement.writer import Writer
@@ -65,7 +66,7 @@ class Tree(ABC):
     def agree(self, node: Node) -> Agreed | Disagreement:
         """The tree in the source's expressions, or what it would compute otherwise."""
         try:
-            return self.finished(self.of(node, {}))
+            return finished(self.of(node, {}), self)
         except NotAgreed as no:
             return Disagreement(no.what, no.why)
 
@@ -114,6 +115,10 @@ class Tree(ABC):
     @abstractmethod
     def rows(self, columns: tuple[SentColumn, ...]) -> exp.Select:
         """Rows that ran first, as a query with an item for each column, canonical."""
+
+    def keys(self, columns: tuple[SentColumn, ...]) -> exp.Select:
+        """The same as what IN reads."""
+        return self.rows(columns)
 
     def holds(self, number: float) -> bool:
         """Whether a floating-point number of such rows is the same there; none is NaN."""
@@ -165,40 +170,6 @@ class Tree(ABC):
         joined = Join(kind="left", left=kept.node, right=other.node, on=on)
         return Done(only(joined, forms.values()) if node.kind == "right" else joined, forms)
 
-    # ------------------------------------------------------------------ what leaves the fragment
-
-    def finished(self, done: Done) -> Agreed:
-        """The tree with its columns as the reader takes them."""
-        forms = list(done.forms.values())
-        made = [self.leaving(form) for form in forms]
-        flags = tuple(self.is_encoded(form) for form in forms)
-        if not any(m is not None for m in made):
-            return Agreed(only(done.node, forms), flags)
-        above: list[Sort | Limit] = []
-        base = done.node
-        while isinstance(base, Sort | Limit):  # an order stays the outermost: nothing else keeps it
-            above.append(base)
-            base = base.input
-        rel = f"{forms[0].id.rel}:out"
-        items = [
-            Item(f"c{i}", column(f.id) if m is None else m)
-            for i, (f, m) in enumerate(zip(forms, made, strict=True))
-        ]
-        moved: dict[ColumnId, exp.Expr] = {}
-        for id in dict.fromkeys(
-            i for node in above if isinstance(node, Sort) for i in _read(node.keys, base)
-        ):
-            items.append(Item(f"k{len(moved)}", column(id)))
-            moved[id] = column(ColumnId(rel, items[-1].name))
-        node: Node = Project(input=base, rel=rel, items=tuple(items))
-        for each in reversed(above):
-            if isinstance(each, Sort):
-                keys = tuple(k._replace(expr=replace_columns(k.expr, moved)) for k in each.keys)
-                node = each.but(input=node, keys=keys)
-            else:
-                node = each.but(input=node)
-        return Agreed(only(node, [Form(ColumnId(rel, f"c{i}"), None) for i in range(len(forms))]), flags)
-
     # ------------------------------------------------------------------ subqueries
 
     def any_row(self, done: Done) -> Node:
@@ -234,20 +205,6 @@ class Tree(ABC):
         return Done(Project(input=done.node, rel=rel, items=tuple(items)), forms)
 
 
-def only(node: Node, forms: Iterable[Form]) -> Node:
-    """The columns of these forms, in their order."""
-    wanted = [form.id for form in forms]
-    if [output.id for output in node.outputs] == wanted:
-        return node
-    by_id = {output.id: output for output in node.outputs}
-    return Keep(input=node, columns=tuple(by_id[id] for id in wanted))
-
-
-def _read(keys: tuple[SortKey, ...], base: Node) -> list[ColumnId]:
-    ids = base.output_ids
-    return [id for key in keys for id in sorted(columns_in(key.expr)) if id in ids]
-
-
 def _is_taken(name: str, items: list[Item]) -> bool:
     return any(item.name.casefold() == name.casefold() for item in items)
 
@@ -261,10 +218,6 @@ def _scan(tree: Tree, node: Scan, outer: Forms) -> Done:
 
 def _empty(tree: Tree, node: Empty, outer: Forms) -> Done:
     return Done(node, {o.id: Form(o.id, type_of(o.type)) for o in node.columns})
-
-
-def _rows(tree: Tree, node: Rows, outer: Forms) -> Done:
-    return of_rows(tree, node)
 
 
 def _keep(tree: Tree, node: Keep, outer: Forms) -> Done:
@@ -433,7 +386,7 @@ def _set_operation(tree: Tree, node: SetOp, outer: Forms) -> Done:
 _RULES: dict[type[Node], Callable[[Tree, Any, Forms], Done]] = {
     Scan: _scan,
     Empty: _empty,
-    Rows: _rows,
+    Rows: of_rows,
     Keep: _keep,
     Gather: _gather,
     Filter: _filter,

@@ -18,7 +18,8 @@ from shardwise.plan.nodes import ColumnId, Node
 from shardwise.plan.tree import bare
 from shardwise.planner.agreement.constants import UNCERTAIN, Canonical, Uncertain, Use, canonical, typed
 from shardwise.planner.agreement.forms import Done, Form, Forms, NotAgreed
-from shardwise.planner.agreement.known import BOUND, Known
+from shardwise.planner.agreement.known import BOUND
+from shardwise.planner.agreement.sent import TakesRows
 from shardwise.planner.agreement.types import BIGINT, BOOL, DOUBLE, TEXT, Family, Type, common
 from shardwise.planner.agreement.types import type_of as declared_type
 from shardwise.planner.literals import Kind, Typed
@@ -27,11 +28,8 @@ from shardwise.planner.parameters import literal_of
 Value = tuple[exp.Expr, Type]
 
 
-class Subqueries(Protocol):
+class Subqueries(TakesRows, Protocol):
     """What writes the plans of subqueries: the product's `Tree`."""
-
-    @property
-    def known(self) -> Known: ...
 
     def of(self, node: Node, outer: Forms) -> Done: ...
 
@@ -76,10 +74,6 @@ class Writer(ABC):
         self, one: exp.Expr, of_one: Type, other: exp.Expr, of_other: Type, where: exp.Expr
     ) -> tuple[exp.Expr, exp.Expr]:
         """Two canonical values of families that compare."""
-
-    @abstractmethod
-    def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
-        """A list that is bound as JSON, as what IN reads."""
 
     @abstractmethod
     def is_truth(self, truth: exp.Expr, wanted: bool) -> exp.Expr:

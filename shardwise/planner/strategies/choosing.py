@@ -220,6 +220,7 @@ class Choosing:
         parts = [self._as_came(i) for i in range(len(self.parts))]
         pending: set[int] = set()
         sent: dict[int, int] = {}
+        asked: set[tuple[int, int]] = set()
         for step in program.steps:
             match step:
                 case Ahead(few):
@@ -229,7 +230,10 @@ class Choosing:
                     if few in pending:
                         pending.add(many)
                         continue
-                    conditions = self._conditions(parts, few, many, by)
+                    conditions = self._one_by_one(parts, few, many, by)
+                    if (few, many) not in asked:
+                        conditions += self._together(parts, few, many)
+                        asked.add((few, many))
                     if conditions:
                         narrowed = Filter(input=parts[many], conjuncts=conditions)
                         parts[many] = push_filters(narrowed, self.ctx)
@@ -249,17 +253,24 @@ class Choosing:
             self._ahead[i] = ahead(part, self.kept(part), self.ctx) if is_ahead else part
         return self._ahead[i]
 
-    def _conditions(self, parts: list[Node], few: int, many: int, by: int) -> Conjuncts:
-        """Keys of one column, which go each to its own shard; of rows that came, of all columns together as
-        well."""
-        giver = parts[few]
-        found = condition_of(giver, self.columns[few][by], self.columns[many][by], self.ctx)
+    def _one_by_one(self, parts: list[Node], few: int, many: int, by: int) -> Conjuncts:
+        """Keys of one column, which go each to its own shard."""
+        found = condition_of(parts[few], self.columns[few][by], self.columns[many][by], self.ctx)
+        return () if found is None else (found,)
+
+    def _together(self, parts: list[Node], few: int, many: int) -> Conjuncts:
+        """Keys of all columns together, of rows that came."""
+        giver, where = parts[few], self.analysis.of(self.parts[many])
         shared = self.columns[few].keys() & self.columns[many].keys()
         classes = [c for c in sorted(shared) if self.narrows(few, many, c) and self._is_listed(few, c)]
-        both = None
-        if isinstance(giver, Rows) and len(classes) > 1 and self._is_native(many):
-            both = together(giver, [(self.columns[few][c], self.columns[many][c]) for c in classes], self.ctx)
-        return tuple(c for c in (found, both) if c is not None)
+        if not isinstance(giver, Rows) or len(classes) < 2 or not isinstance(where, Split):
+            return ()
+        pairs = [(self.columns[few][c], self.columns[many][c]) for c in classes]
+        found = together(giver, pairs, self.ctx)
+        if found is None:
+            return ()
+        asked = Filter(input=self.parts[many], conjuncts=(found,))
+        return (found,) if self._is_native(many) or self.analysis.allows(asked, where.shards) else ()
 
     def _is_listed(self, few: int, by: int) -> bool:
         """Whether a column may be asked beside others: a text that is not alone may lose its collation."""

@@ -40,7 +40,7 @@ def rows_of_json(columns: tuple[SentColumn, ...], collation: str, known: Known) 
     names = [f"c{at}" for at in range(1, len(columns) + 1)]
     types = [_type(column, values[column.name], collation) for column in columns]
     defined = ", ".join(
-        f"{name} {type_} PATH '$[{at}]' ERROR ON ERROR"
+        f"{name} {type_} PATH '{sent.path(at)}' ERROR ON ERROR"
         for at, (name, type_) in enumerate(zip(names, types, strict=True))
     )
     table = exp.JSONTable(this=sent.placeholder(known), path=string("$[*]"), schema=exp.Var(this=defined))

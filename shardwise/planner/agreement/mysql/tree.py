@@ -43,6 +43,12 @@ class MySQLTree(ServerTree):
             raise NotAgreed(exp.Null(), "has no room in a statement for these rows")
         return rows
 
+    def keys(self, columns: tuple[SentColumn, ...]) -> exp.Select:
+        """IN reads no subquery with a LIMIT, and keeps its rows anyhow."""
+        rows = self.rows(columns)
+        rows.set("limit", None)
+        return rows
+
     def holds(self, number: float) -> bool:
         """It has no infinite numbers, and JSON_TABLE reads -0.0 as 0."""
         return isfinite(number) and not is_negative_zero(number)

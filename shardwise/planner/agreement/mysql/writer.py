@@ -87,18 +87,6 @@ class MySQLWriter(ServerWriter):
     def extreme(self, kind: type[exp.AggFunc], value: exp.Expr, type_: Type) -> exp.Expr:
         return kind(this=value)
 
-    def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
-        """`SELECT v FROM JSON_TABLE(…) AS k`."""
-        of_type = (
-            f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {BY_CODE_POINT}"
-            if type_.family is Family.TEXT
-            else "BIGINT"
-        )
-        members = exp.JSONTable(this=bound, path=string("$[*]"), schema=exp.Var(this=f"v {of_type} PATH '$'"))
-        item = exp.Column(this=exp.to_identifier("v"))
-        from_ = exp.From(this=exp.Table(this=members, alias=exp.TableAlias(this=exp.to_identifier("k"))))
-        return exp.Subquery(this=exp.Select(expressions=[item], from_=from_))
-
     def reads_in_plan(self, plan: Node) -> bool:
         """IN reads no subquery with a LIMIT."""
         while isinstance(plan, Project | Keep | Sort):

@@ -26,12 +26,12 @@ def rows_of_lists(
         exp.Cast(this=exp.Placeholder(this=column.name), to=exp.Var(this=f"{types[column.type.family]}[]"))
         for column in columns
     ]
-    rows = exp.to_identifier("r")
     items = [
-        by_code_point(item) if column.type.family is Family.TEXT else item
-        for column, item in zip(
-            columns, (exp.Column(this=name.copy(), table=rows.copy()) for name in names), strict=True
-        )
+        by_code_point(exp.Column(this=name.copy()))
+        if column.type.family is Family.TEXT
+        else exp.Column(this=name.copy())
+        for column, name in zip(columns, names, strict=True)
     ]
-    table = exp.Table(this=call("unnest", *lists), alias=exp.TableAlias(this=rows, columns=names))
+    alias = exp.TableAlias(this=exp.to_identifier("r"), columns=names)
+    table = exp.Table(this=call("unnest", *lists), alias=alias)
     return exp.Select(expressions=items, from_=exp.From(this=table))

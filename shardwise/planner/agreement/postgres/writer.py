@@ -139,19 +139,6 @@ class PostgresWriter(ServerWriter):
             return None  # LIKE sees the blanks
         return self.like(column, pattern, where) if pattern[:1] not in ("", "%", "_") else None
 
-    def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
-        """`SELECT CAST(v AS bigint) FROM json_array_elements_text(…) AS k(v)`."""
-        members = call("json_array_elements_text", exp.Cast(this=bound, to=exp.Var(this="json")))
-        alias = exp.TableAlias(this=exp.to_identifier("k"), columns=[exp.to_identifier("v")])
-        item: exp.Expr = exp.Cast(
-            this=exp.Column(this=exp.to_identifier("v")),
-            to=exp.Var(this=TYPES[type_.family]),
-        )
-        if type_.family is Family.TEXT:
-            item = by_code_point(item)
-        from_ = exp.From(this=exp.Table(this=members, alias=alias))
-        return exp.Subquery(this=exp.Select(expressions=[item], from_=from_))
-
 
 def by_code_point(text: exp.Expr) -> exp.Expr:
     """A text that compares, sorts and groups by its code points."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from shardwise.plan.tree import bare
+from shardwise.planner.agreement.entries import is_of_rows, row_among
 from shardwise.planner.agreement.make import both, either
 from shardwise.planner.agreement.servers.writer import ServerWriter
 from shardwise.planner.agreement.types import Family
@@ -27,6 +28,8 @@ def condition(writer: ServerWriter, expr: exp.Expr) -> exp.Expr:
         return either(condition(writer, expr.this), condition(writer, expr.args["expression"]))
     if isinstance(expr, exp.Boolean):
         return exp.Boolean(this=bool(expr.this))
+    if is_of_rows(expr):
+        return row_among(writer, expr)
     exact = writer.truth(expr)
     loose = _loose(writer, expr) if is_understood(expr) else None
     return exact if loose is None else both(loose, exact)

@@ -17,7 +17,15 @@ from sqlglot import exp
 
 from shardwise.plan.nodes import ColumnId
 from shardwise.plan.tree import bare
-from shardwise.planner.agreement.entries import USES, in_plan, key_list, member, same_kinds
+from shardwise.planner.agreement.entries import (
+    USES,
+    in_plan,
+    is_of_rows,
+    keys_that_came,
+    member,
+    row_among,
+    same_kinds,
+)
 from shardwise.planner.agreement.forms import Form, NotAgreed, Raw
 from shardwise.planner.agreement.known import BOUND
 from shardwise.planner.agreement.make import both, either, integer, string, whole_of
@@ -54,6 +62,8 @@ def condition(writer: Writer, expr: exp.Expr, kept: Collection[ColumnId] = ()) -
         return either(condition(writer, expr.this, kept), condition(writer, expr.args["expression"], kept))
     if isinstance(expr, exp.Boolean):
         return integer(int(bool(expr.this)))
+    if is_of_rows(expr):
+        return _row_among(writer, expr, kept)
     found = None
     if isinstance(expr, (*_OPERATORS, exp.Between, exp.In, exp.Like)) and not is_understood(expr):
         raise NotAgreed(expr)
@@ -182,13 +192,25 @@ def _in(writer: Writer, expr: exp.Expr, kept: Collection[ColumnId]) -> exp.Expr 
         return None
     query = expr.args.get("query")
     if query is not None:
-        keys = key_list(writer, query, column.type, expr)
+        keys = keys_that_came(writer, query, [column.type], expr)
         asked = keys if keys is not None else in_plan(writer, query, column.type, expr)
         return both(exp.In(this=column.bare, query=asked), column.check)
     same_kinds(writer, expr.expressions, expr)
     members = [member(writer, e, column.type, expr) for e in expr.expressions]
     found = [_not_put_in(each, column.type) for each in members if not _is_never(each, column.type)]
     return both(exp.In(this=column.bare, expressions=found), column.check) if found else integer(0)
+
+
+def _row_among(writer: Writer, expr: exp.Expr, kept: Collection[ColumnId]) -> exp.Expr:
+    """By the columns as the file holds them, of which an index may serve the first; those are checked."""
+    found = row_among(writer, expr)
+    checks = []
+    for at, each in enumerate(expr.this.expressions):
+        column = _raw(writer, each, kept)
+        if column is not None and column.type.family in _AS_HELD:
+            found.this.expressions[at].replace(column.bare)
+            checks.append(column.check)
+    return both(found, *checks)
 
 
 def _is_never(constant: exp.Expr, type_: Type) -> bool:

@@ -14,7 +14,7 @@ from shardwise.plan.holes import Written
 from shardwise.planner.agreement.constants import Canonical
 from shardwise.planner.agreement.entries import ENTRIES
 from shardwise.planner.agreement.forms import Form, NotAgreed
-from shardwise.planner.agreement.make import NULL, call, integer, string
+from shardwise.planner.agreement.make import NULL, integer, string
 from shardwise.planner.agreement.sqlite import patterns
 from shardwise.planner.agreement.sqlite.values import MIDNIGHT, value
 from shardwise.planner.agreement.types import DIGITS_MAX, Family, Type
@@ -69,12 +69,6 @@ class SQLiteWriter(Writer):
             raise NotAgreed(where, f"compares a {of_one.name} with a {of_other.name} otherwise")
         scale = max(of_one.scale, of_other.scale)
         return _scaled(one, of_one, scale, where), _scaled(other, of_other, scale, where)
-
-    def keys(self, bound: exp.Placeholder, type_: Type) -> exp.Expr:
-        item = exp.Column(this=exp.Identifier(this="value"))
-        return exp.Subquery(
-            this=exp.Select(expressions=[item], from_=exp.From(this=call("json_each", bound)))
-        )
 
     def is_truth(self, truth: exp.Expr, wanted: bool) -> exp.Expr:
         return exp.Is(this=truth, expression=integer(int(wanted)))

@@ -36,7 +36,7 @@ def rows_of_json(columns: tuple[SentColumn, ...], known: Known) -> exp.Select:
     """The rows, whose columns are canonical."""
     sent = SentRows(columns, are_decimals_whole=True)
     return exp.Select(
-        expressions=[_item(at, column) for at, column in enumerate(columns)],
+        expressions=[_item(sent, at) for at in range(len(columns))],
         from_=exp.From(this=_each(sent.placeholder(known), "r")),
         joins=[exp.Join(this=_each(string("[0]"), "one"))],
         limit=exp.Limit(expression=integer(-1)),
@@ -48,9 +48,11 @@ def _each(json: exp.Expr, alias: str) -> exp.Table:
     return exp.Table(this=call("json_each", json), alias=named)
 
 
-def _item(at: int, column: SentColumn) -> exp.Expr:
-    row = exp.Column(this=exp.to_identifier("value"), table=exp.to_identifier("r"))
-    member = call("json_extract", row, string(f"$[{at}]"))
+def _item(sent: SentRows, at: int) -> exp.Expr:
+    column = sent.columns[at]
+    member: exp.Expr = exp.Var(this="r.value")  # no column of the plan's
+    if len(sent.columns) > 1:
+        member = call("json_extract", member, string(sent.path(at)))
     if column.type.family is Family.DOUBLE:
         member = call(REAL, member)
     return exp.Cast(this=member, to=exp.DataType.build(_STORAGE[column.type.family]))
