@@ -31,7 +31,7 @@ POINT = "SELECT word FROM t WHERE id = %(p1)s"
 def postgres() -> Postgres:
     """One on which nobody else writes: that would change the version."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    return private_postgres(f"at-once{worker}", "autovacuum=off")
+    return private_postgres(f"at-once{worker}")
 
 
 @pytest.fixture(autouse=True)

@@ -185,8 +185,7 @@ class MySQLWorld:
         self.tables = dict(found or tables())
         ddl = [f"CREATE TABLE {name} ({table.columns})" for name, table in self.tables.items()]
         whole = mariadb(0).database(*ddl)
-        for name, table in self.tables.items():
-            mariadb(0).insert(whole, name, table.rows)
+        mariadb(0).fill(whole, {name: table.rows for name, table in self.tables.items()})
         self.one = mariadb(0).connect(whole)
         with self.one.cursor() as cursor:
             cursor.execute("SET SESSION sql_mode = %s", (MODE,))
@@ -195,8 +194,7 @@ class MySQLWorld:
         os.environ[PASSWORD] = servers[0].password
         self.catalog = parse(self._catalog([s.url(d) for s, d in zip(servers, databases, strict=True)], view))
         for shard, (server, database) in enumerate(zip(servers, databases, strict=True)):
-            for name in self.tables:
-                server.insert(database, name, self.part(name, shard, shards))
+            server.fill(database, {name: self.part(name, shard, shards) for name in self.tables})
         if view:
             with self.one.cursor() as cursor:
                 cursor.execute(view.rstrip().rstrip(";"))

@@ -87,22 +87,26 @@ def _copy(path: Path, server: Postgres, database: str, kept: set[str]) -> None:
         for file in path.parent.glob(f"{path.name}*"):
             copyfile(file, Path(folder) / file.name)
         with duckdb.connect(str(Path(folder) / path.name), read_only=True) as duck:
-            for name, ddl in duck.execute("SELECT table_name, sql FROM duckdb_tables()").fetchall():
-                if any(name == table or name.startswith(f"{table}_") for table in kept):
-                    _copy_table(duck, name, ddl, server, database)
+            all_ = duck.execute("SELECT table_name, sql FROM duckdb_tables()").fetchall()
+            mine = {
+                name: ddl
+                for name, ddl in all_
+                if any(name == table or name.startswith(f"{table}_") for table in kept)
+                and not _FOREIGN.search(ddl)
+            }
+            server.run(*(_definition(duck, name, ddl) for name, ddl in mine.items()), database=database)
+            server.fill(
+                database, {name: duck.execute(f'SELECT * FROM "{name}"').fetchall() for name in mine}
+            )
 
 
-def _copy_table(
-    duck: duckdb.DuckDBPyConnection, name: str, ddl: str, server: Postgres, database: str
-) -> None:
-    if _FOREIGN.search(ddl):
-        return
+def _definition(duck: duckdb.DuckDBPyConnection, name: str, ddl: str) -> str:
+    """A table's definition in PostgreSQL."""
     columns = ", ".join(
         f'"{column[0]}" {translated(column[1] + _collation(ddl, column[0]))}'
         for column in duck.execute(f'DESCRIBE "{name}"').fetchall()
     )
-    server.run(f'CREATE TABLE "{name}" ({columns})', database=database)
-    server.insert(database, name, duck.execute(f'SELECT * FROM "{name}"').fetchall())
+    return f'CREATE TABLE "{name}" ({columns})'
 
 
 def _collation(ddl: str, column: str) -> str:

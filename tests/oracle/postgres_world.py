@@ -143,8 +143,7 @@ class PostgresWorld:
 def fill(server: Postgres, database: str, tables: Tables) -> None:
     """Makes a database that has these rows."""
     server.database(*SETUP, *(f"CREATE TABLE {name} ({TABLES[name]})" for name in TABLES), name=database)
-    for name, found in tables.items():
-        server.insert(database, name, found)
+    server.fill(database, tables)
 
 
 def catalog_text(server: Postgres, names: Mapping[str, str]) -> str:

@@ -84,20 +84,20 @@ def write(
     names = connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY 1", [attached]
     ).fetchall()
+    statements, held = [], {}
     for (name,) in names:
         columns = [(row[0], row[1]) for row in connection.execute(f'DESCRIBE {attached}."{name}"').fetchall()]
         rows = connection.execute(f'SELECT * FROM {attached}."{name}"').fetchall()
-        _table(server, product, database, name, columns, rows)
+        statements += _made(product, name, columns, rows)
+        held[name] = [tuple(map(_held, row)) for row in rows]
+    server.run(*statements, database=database)
+    server.fill(database, held)
 
 
-def _table(
-    server: Any,
-    product: str,
-    database: str,
-    name: str,
-    columns: Sequence[tuple[str, str]],
-    rows: Sequence[tuple[Any, ...]],
-) -> None:
+def _made(
+    product: str, name: str, columns: Sequence[tuple[str, str]], rows: Sequence[tuple[Any, ...]]
+) -> list[str]:
+    """The statements that make a table for these rows."""
     salt = crc32(re.sub(r"_\d.*", "", name).encode())
     choices = _POSTGRES if product == "postgres" else _MARIADB
     types = []
@@ -121,8 +121,7 @@ def _table(
     made.append(f"CREATE TABLE {quote.format(name)} ({listed})")
     if product == "postgres":
         made += [f"CREATE INDEX {index} ON {quote.format(name)} {key}" for index, key in indexes.items()]
-    server.run(*made, database=database)
-    server.insert(database, name, [tuple(map(_held, row)) for row in rows])
+    return made
 
 
 def _picked(choices: dict[str, list[str]], type_: str, salt: int, values: Sequence[Any]) -> str:

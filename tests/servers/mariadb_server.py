@@ -62,11 +62,16 @@ class MariaDB(Server):
 
     def insert(self, database: str, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Inserts rows of the table's columns, in order."""
-        rows = list(rows)
-        if rows:
-            marks = ", ".join(["%s"] * len(rows[0]))
-            with closing(self.connect(database)) as con, con.cursor() as cursor:
-                cursor.executemany(f"INSERT INTO `{table}` VALUES ({marks})", rows)
+        self.fill(database, {table: rows})
+
+    def fill(self, database: str, tables: Mapping[str, Iterable[tuple[Any, ...]]]) -> None:
+        """Inserts rows into several tables, over one connection."""
+        with closing(self.connect(database)) as con, con.cursor() as cursor:
+            for table, rows in tables.items():
+                held = list(rows)
+                if held:
+                    marks = ", ".join(["%s"] * len(held[0]))
+                    cursor.executemany(f"INSERT INTO `{table}` VALUES ({marks})", held)
 
     def connect(self, database: str | None = None, **options: Any) -> pymysql.Connection:
         """A bare connection, in autocommit, of the server's administrator.

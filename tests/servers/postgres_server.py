@@ -30,6 +30,7 @@ _SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
+    "autovacuum": "off",  # which would go round hundreds of databases, several a second
     "max_connections": "200",
     "max_prepared_transactions": "50",
     "listen_addresses": "127.0.0.1",
@@ -59,14 +60,16 @@ class Postgres(Server):
 
     def insert(self, database: str, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Inserts rows of the table's columns, in order; `table` may be `schema.table`."""
-        name = sql.Identifier(*table.split("."))
-        with (
-            self.connect(database) as con,
-            con.cursor() as cursor,
-            cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy,
-        ):
-            for row in rows:
-                copy.write_row(row)
+        self.fill(database, {table: rows})
+
+    def fill(self, database: str, tables: Mapping[str, Iterable[tuple[Any, ...]]]) -> None:
+        """Inserts rows into several tables, over one connection."""
+        with self.connect(database) as con, con.cursor() as cursor:
+            for table, rows in tables.items():
+                name = sql.Identifier(*table.split("."))
+                with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
+                    for row in rows:
+                        copy.write_row(row)
 
     def connect(self, database: str = "postgres", **options: Any) -> psycopg.Connection[tuple[Any, ...]]:
         """A bare connection, in autocommit, of the server's administrator."""
