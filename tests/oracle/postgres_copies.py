@@ -95,9 +95,7 @@ def _copy(path: Path, server: Postgres, database: str, kept: set[str]) -> None:
                 and not _FOREIGN.search(ddl)
             }
             server.run(*(_definition(duck, name, ddl) for name, ddl in mine.items()), database=database)
-            server.fill(
-                database, {name: duck.execute(f'SELECT * FROM "{name}"').fetchall() for name in mine}
-            )
+            server.fill(database, {name: duck.execute(f'SELECT * FROM "{name}"').fetchall() for name in mine})
 
 
 def _definition(duck: duckdb.DuckDBPyConnection, name: str, ddl: str) -> str:

@@ -105,7 +105,8 @@ def _fill(
 
 def _catalog(folder: Path, shards: int) -> str:
     tables = (
-        f"ATTACH TABLE {name} ({columns.replace(' ANY', '')}) SHARD BY {'one' if name in 'as' else 'other'} ({key});\n"
+        f"ATTACH TABLE {name} ({columns.replace(' ANY', '')})"
+        f" SHARD BY {'one' if name in 'as' else 'other'} ({key});\n"
         for name, (columns, _, key) in TABLES.items()
     )
     return (

@@ -1,5 +1,8 @@
-"""How joins and subqueries across shards are answered in the sqlite dialect: columns of every affinity with values
-of every type against one SQLite, with the strategies forced, with passes off, and as chosen."""
+"""How joins and subqueries across shards are answered in the sqlite dialect.
+
+Columns of every affinity with values of every type are asked, against one SQLite: with the strategies forced,
+with passes off, and as chosen.
+"""
 
 from __future__ import annotations
 
