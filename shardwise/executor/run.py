@@ -334,7 +334,7 @@ def _ran(
 
 def _bound(first: First, result: Result) -> Bound:
     limit = 1 if first.is_scalar else first.rows_max
-    types = tuple(type_ for _, type_ in result.columns)
+    types = first.types or tuple(type_ for _, type_ in result.columns)
     rows: list[tuple[Any, ...]] = []
     while limit is None or len(rows) <= limit:
         more = result.fetchmany(4096 if limit is None else min(4096, limit + 1 - len(rows)))

@@ -276,7 +276,8 @@ class First:
 
     `rows_max`: with more rows than this, bind None instead ("too many to send as keys").
     `is_scalar`: more than one row is the dialect's error. `is_lazy`: an error of its rows is the statement's
-    only where its value is asked for; bind None then, and the engine will see.
+    only where its value is asked for; bind None then, and the engine will see. `types`: what its columns are,
+    where that is not what is declared of them.
     """
 
     name: str
@@ -284,6 +285,7 @@ class First:
     is_scalar: bool
     rows_max: int | None = None
     is_lazy: bool = False
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

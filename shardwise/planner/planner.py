@@ -302,12 +302,14 @@ class _Making:
 
     def _first(self, early: Early) -> First:
         names = tuple(o.id.name for o in early.plan.outputs)
+        dialect = query_dialect(self.catalog.dialect)
         return First(
             name=early.name,
             plan=self.plan(early.plan, names),
             is_scalar=early.use == "scalar",
             rows_max=early.rows_max,
-            is_lazy=query_dialect(self.catalog.dialect).early.are_lazy,
+            is_lazy=dialect.early.are_lazy,
+            types=dialect.affinities(early.plan),
         )
 
 

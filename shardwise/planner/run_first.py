@@ -16,6 +16,9 @@ stays where it is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from sqlglot import exp
 
 from shardwise.plan.nodes import Filter, Join, Limit, Local, Node, Project, Scan
@@ -32,6 +35,7 @@ from shardwise.plan.tree import (
 from shardwise.planner.distribution import Analysis, Split, stays
 from shardwise.planner.early_values import different
 from shardwise.planner.firsts import LIST_MAX, Early, Use
+from shardwise.planner.narrow_columns import narrow_columns
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.quotients import gives_quotients
 from shardwise.planner.shown_decimals import reads_counted_decimals
@@ -61,7 +65,7 @@ def _should_run_first(node: Node, plan: Node, analysis: Analysis, ctx: PlanConte
         or free_columns(plan)
         or names_read(plan)
         or not any(isinstance(n, Scan | Local) for n in walk(plan))
-        or not (ctx.dialect.carries_collations or _is_binary(plan))
+        or not (ctx.dialect.carries_collations or _is_binary(plan) or _is_binary(narrow_columns(plan, ctx)))
     ):
         return False
     return not stays(node, plan, analysis)
@@ -89,7 +93,7 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
         bound = ctx.firsts.bound.get(early.name)
         if bound is None:
             return _placeholder(part, early)
-        if bound.rows is None or (use != "exists" and not ctx.early.travels(bound)):
+        if bound.rows is None or (use != "exists" and not _travels(use, bound, ctx)):
             return part
         return _value(part, early, bound, ctx)
 
@@ -102,6 +106,12 @@ def _with_values(expr: exp.Expr, waiting: list[Node], ctx: PlanContext) -> exp.E
 def _shows_otherwise(plan: Node, ctx: PlanContext) -> bool:
     """Whether its value as a constant could show other digits than computed in its place."""
     return gives_quotients(plan, ctx.types) or reads_counted_decimals(plan)
+
+
+def _travels(use: Use, bound: Bound, ctx: PlanContext) -> bool:
+    if use == "in" and not ctx.early.lists_compare_alike:
+        return ctx.early.rows_travel(bound, (None,))
+    return ctx.early.travels(bound)
 
 
 def _use(part: exp.Expr) -> tuple[Use, Node | None]:
@@ -141,8 +151,17 @@ def _value(part: exp.Expr, early: Early, bound: Bound, ctx: PlanContext) -> exp.
         return exp.false()
     values = [row[0] for row in rows]
     values = different(values) if _hashable(rows) else values
+    if not ctx.early.lists_compare_alike:
+        return _among(part.this, early.name, values, bound, ctx)
     members = [_constant(f"{early.name}_{i}", v, bound.types[0], ctx) for i, v in enumerate(values)]
     return exp.In(this=part.this.copy(), expressions=members)
+
+
+def _among(value: exp.Expr, name: str, values: list[Any], bound: Bound, ctx: PlanContext) -> exp.Expr:
+    def bind(suffix: str, given: Sequence[Any]) -> exp.Expr:
+        return ctx.parameters.bind_list(f"{name}_{suffix}", given, name)
+
+    return ctx.early.are_among([value.copy()], [(each,) for each in values], bound.types, bind)
 
 
 def _hashable(rows: object) -> bool:

@@ -274,6 +274,8 @@ def literal(value: Any, *, is_sqlite: bool = False) -> str:
         return ("" if is_sqlite else "DATE ") + f"'{value.isoformat()}'"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
     if isinstance(value, float) and not math.isfinite(value):
         return f"CAST('{value}' AS FLOAT8)"
     return repr(value) if isinstance(value, float) else str(value)

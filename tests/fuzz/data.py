@@ -7,6 +7,7 @@ them some are NaN, infinite, or zero below zero.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
@@ -18,6 +19,8 @@ from tests.fuzz.dialects import BOOL, DATE, INT, NUM, REAL, TEXT, TIME, Dialect
 from tests.fuzz.schema import FAMILY, Row, Sharding, Table
 
 TEXTS = ("a", "b", "ab", "B", "x y", "", "10", "it's", "é")
+ODD = ("1", "2", "x", "1.5", " 3", 2.5, 1.0, 2.0**53, 2**53 + 1, b"1", b"")
+"""What a column of SQLite's may hold, whatever its type is."""
 DATES = (
     date(2024, 1, 31),
     date(2024, 2, 29),
@@ -41,6 +44,7 @@ class Data:
         self, random: Random, shardings: Sequence[Sharding], words: Dialect, products: Sequence[str] = ()
     ) -> None:
         self.random = random
+        self.has_odd = words.name == "sqlite" and random.random() < 0.5
         self.has_nan = set(products) <= {"duckdb", "parquet", "postgres"}
         self.members = {s.name: s.values for s in shardings if s.rule == "DIRECTORY"}
 
@@ -53,7 +57,11 @@ class Data:
     def rows(self, table: Table, filled: dict[str, Table]) -> list[Row]:
         random = self.random
         size = random.choice((0, 1, 3, 6, 10, 10, 10, 15, 15, 15, 15, 25, 25))
-        makers = {column.split()[0]: self.maker(column) for column in table.columns.split(", ")}
+        placed = set(re.findall(r"\w+", f"{table.place} {table.keys}"))
+        makers = {
+            column.split()[0]: self.maker(column, is_free=column.split()[0] not in placed)
+            for column in table.columns.split(", ")
+        }
         if table.place.startswith("SHARD WITH"):
             parent = filled[table.place.split()[2]]
             ids = [row[parent.names.index("id")] for row in parent.rows]
@@ -91,8 +99,8 @@ class Data:
 
         return make
 
-    def maker(self, column: str) -> Callable[[], Any]:
-        """Values of a column; some are nearly always the same."""
+    def maker(self, column: str, *, is_free: bool = False) -> Callable[[], Any]:
+        """Values of a column; some are nearly always the same. `is_free`: it is of no key."""
         random = self.random
         name, type_ = column.split()[:2]
         null = (
@@ -103,6 +111,8 @@ class Data:
         pool = list(_pool(FAMILY[name], type_))
         if FAMILY[name] == REAL and self.has_nan and random.random() < 0.6:
             pool += random.sample((math.nan, math.inf, -math.inf, -0.0), 2)
+        if self.has_odd and is_free and name != "id" and random.random() < 0.5:
+            pool += random.sample(ODD, 3)
         if random.random() < 0.5:
             pool = random.sample(pool, min(len(pool), random.choice((1, 2, 4))))
         often = random.choice(pool) if random.random() < 0.25 else None

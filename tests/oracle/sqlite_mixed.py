@@ -1,7 +1,7 @@
 """Tables whose columns of each affinity hold values of every type, in one SQLite and over files.
 
 1 and 1.0 stand in one column without a type, '1', '1.0' and ' 1' in one of TEXT, 2^53 beside 2^53 + 1 in
-numeric ones. Of `c` the values are such as a list of keys has. `a` and `s`, `b` and `c` are split alike.
+numeric ones. Of `c` the values are such as travel. `a` and `s`, `b` and `c` are split alike.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ POOLS = {
     "g": (*TEXTS, "b", "b ", None),
     "v": (1, 2, 3, 4, 5, None),
 }
-TAME = (0, 1, 2, 3, BIG, BIG + 1, "a", "A", "a ", "b", None)
+WHOLE = (0, 1, 2, 3, -7, BIG, BIG + 1, None)
+TAME = ("1", "01", "1.0", "a", "A", "a ", "", "é", 'q"', "\\", None)
 TAME_POOLS = POOLS | {
-    "i": TAME,
-    "n": TAME,
-    "r": (1, 2.5, 0.1, 3, "a", None),
-    "t": ("1", "01", *TAME),
-    "x": TAME,
-    "z": TAME,
+    "i": WHOLE,
+    "n": WHOLE,
+    "r": (0.0, 1.0, 2.5, 0.1, 1 / 3, float(BIG), None),
+    "t": TAME,
+    "x": (*TAME, 0, 1, 2, BIG + 1),
+    "z": (*TAME, 0, 1, 2),
 }
 STRICT_POOLS = POOLS | {
     "i": (0, 1, 1, 2, 3, BIG, BIG + 1, -(2**63), None),
@@ -64,7 +65,12 @@ class MixedWorld:
     """`one` has all rows; `cluster` has them over `shards` files."""
 
     def __init__(
-        self, folder: Path, shards: int, seed: int = 1, counts: tuple[int, ...] = (24, 30, 18, 20)
+        self,
+        folder: Path,
+        shards: int,
+        seed: int = 1,
+        is_measured: bool = True,
+        counts: tuple[int, ...] = (24, 30, 18, 20),
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.one = sqlite3.connect(":memory:", isolation_level=None)
@@ -79,6 +85,8 @@ class MixedWorld:
             file.commit()
             file.close()
         self.cluster = shardwise.open(parse(_catalog(folder, shards)))
+        if is_measured:
+            self.cluster.analyze()
 
     def close(self) -> None:
         self.cluster.close()
@@ -104,9 +112,9 @@ def _fill(
 
 
 def _catalog(folder: Path, shards: int) -> str:
+    places = {"a": "one", "s": "one", "b": "other", "c": "other"}
     tables = (
-        f"ATTACH TABLE {name} ({columns.replace(' ANY', '')})"
-        f" SHARD BY {'one' if name in 'as' else 'other'} ({key});\n"
+        f"ATTACH TABLE {name} ({columns.replace(' ANY', '')}) SHARD BY {places[name]} ({key});\n"
         for name, (columns, _, key) in TABLES.items()
     )
     return (

@@ -92,6 +92,10 @@ def _no_shapes(_: Node) -> tuple[Shape, ...]:
     return ()
 
 
+def _no_affinities(_: Node) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
     """One query dialect.
@@ -108,7 +112,8 @@ class Dialect:
     operators and functions that give the same for the same row.
     `readable` is a query that was written of a tree as the dialect's engine reads it, which may edit it in
     place; `reader` is the engine as the reader of a query. `shapes` are those of a
-    fragment's columns where the merge is SQLite. `name_of` is the name of a select item that has no alias.
+    fragment's columns where the merge is SQLite; `affinities` are what columns have there in the place of
+    types, none in other dialects. `name_of` is the name of a select item that has no alias.
     `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
     are the same to a sharding. `folds` is what it takes as equal, where an EXACT column is known by it; None
     where EXACT says nothing. `carries_collations`: the merge compares a fragment's columns as the shards
@@ -146,6 +151,7 @@ class Dialect:
     name_of: Callable[[exp.Expr], str] = name_of
     readable: Callable[[exp.Query], exp.Query] = _as_it_is
     shapes: Callable[[Node], tuple[Shape, ...]] = _no_shapes
+    affinities: Callable[[Node], tuple[str, ...]] = _no_affinities
     collation: Callable[[Column], str | None] = _declared
     folds: Callable[[Column], Folds | None] = _not_relied_on
     carries_collations: bool = False

@@ -17,7 +17,7 @@ from shardwise.planner.dialects.sqlite_aggregates import combine
 from shardwise.planner.dialects.sqlite_constants import SQLiteConstants, literal_of
 from shardwise.planner.dialects.sqlite_model import is_plain, never_fails, relation_of, unmodelled
 from shardwise.planner.dialects.sqlite_reading import trees
-from shardwise.planner.dialects.sqlite_shapes import shapes
+from shardwise.planner.dialects.sqlite_shapes import affinities, shapes
 from shardwise.planner.dialects.sqlite_with import put_in_order
 from shardwise.planner.dialects.views import expanded, is_with_item
 from shardwise.planner.early_values import SQLITE_VALUES
@@ -207,9 +207,10 @@ SQLITE = Dialect(
     is_plain=is_plain,
     readable=as_sqlite_reads_it,
     shapes=shapes,
+    affinities=affinities,
     folds=folds,
     never_fails=never_fails,
     sums_overflow=True,
     early=SQLITE_VALUES,
-    off=frozenset({"run_first", "join_back"}),
+    off=frozenset({"join_back"}),
 )

@@ -14,6 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from shardwise.catalog.shardings import UNKNOWN, Unknown, Value
+from shardwise.catalog.sqlite_types import affinity
 from shardwise.catalog.types import Family
 from shardwise.planner.literals import Constant, Kind, Typed
 
@@ -57,6 +58,8 @@ class SQLiteConstants:
     def constant(self, expr: exp.Expr, family: Family) -> Constant:
         typed = self.read(expr)
         if typed is None:
+            typed = self._of_its_type(expr, family)
+        if typed is None:
             return UNKNOWN
         kind, value = typed
         if kind is Kind.NULL:
@@ -69,6 +72,18 @@ class SQLiteConstants:
             number = int(value)
             return number if abs(number) <= _LARGEST else UNKNOWN
         return UNKNOWN
+
+    def _of_its_type(self, expr: exp.Expr, family: Family) -> Typed | None:
+        """What a cast leaves as it is: a text, and for a numeric key a whole number. A TEXT key it would be
+        compared with as a number: CAST(5 AS NUMERIC) is '05', too."""
+        if not isinstance(expr, exp.Cast):
+            return None
+        typed = self.read(expr.this)
+        if typed is None or typed[0] is Kind.NULL:
+            return typed
+        to = affinity(expr.to.sql("sqlite"))
+        is_whole = family is Family.INT and typed[0] is Kind.INT and to in ("INTEGER", "NUMERIC")
+        return typed if is_whole or (typed[0] is Kind.STRING and to == "TEXT") else None
 
     def constants(self, exprs: Sequence[exp.Expr], family: Family) -> list[Constant]:
         return [self.constant(expr, family) for expr in exprs]

@@ -17,6 +17,7 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.catalog.sqlite_types import affinity
 from shardwise.catalog.types import Family, type_family
+from shardwise.plan.tree import plan_of
 from shardwise.planner.dialects.blocks import (
     Joins,
     Names,
@@ -65,12 +66,19 @@ def is_plain(expr: exp.Expr) -> bool:
 
 def never_fails(expr: exp.Expr) -> bool:
     """Whether no row raises: of what is plain a pattern may, by its length, and what ESCAPE names, if it is
-    not one character."""
-    return is_plain(expr) and not any(
+    not one character. Values that ran first, which are a query in IN, are read without error."""
+    rest = expr.copy().transform(_without_values) if expr.find(exp.Subquery) is not None else expr
+    return is_plain(rest) and not any(
         not isinstance(part.expression, exp.Literal)
         or (isinstance(part, exp.Escape) and len(part.expression.name) != 1)
-        for part in expr.find_all(exp.Like, exp.Glob, exp.Escape)
+        for part in rest.find_all(exp.Like, exp.Glob, exp.Escape)
     )
+
+
+def _without_values(part: exp.Expr) -> exp.Expr:
+    query = part.args.get("query") if isinstance(part, exp.In) else None
+    is_of_values = query is not None and isinstance(query.this, exp.Select) and plan_of(query) is None
+    return exp.Is(this=part.this.copy(), expression=exp.Null()) if is_of_values else part
 
 
 def unmodelled(ast: exp.Expr, catalog: Catalog) -> str | None:

@@ -6,7 +6,7 @@ what its column has; any other expression has none.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
@@ -21,35 +21,53 @@ from shardwise.plan.nodes import (
     Output,
     Project,
     Recursive,
+    Rows,
     Scan,
     SetOp,
     Window,
 )
 from shardwise.plan.run import Shape
 from shardwise.plan.tree import plan_of, walk
+from shardwise.planner.early_values.sqlite_rows import NO_AFFINITY
 
-NONE: Final = Shape("", "ifnull({}, NULL)")
+
+class _Kept(NamedTuple):
+    affinity: str
+    shape: Shape
+
+
+NONE: Final = _Kept(NO_AFFINITY, Shape("", "ifnull({}, NULL)"))
 
 
 def shapes(fragment: Node) -> tuple[Shape, ...]:
     """One for each output; one that nobody reads for a fragment without."""
-    definitions = {node.name: node.definition for node in walk(fragment) if isinstance(node, Cte)}
-    found = tuple(_of_column(fragment, output.id, definitions) for output in fragment.outputs)
-    return found or (NONE,)
+    return tuple(kept.shape for kept in _kept(fragment)) or (NONE.shape,)
 
 
-def of_output(output: Output) -> Shape:
+def affinities(node: Node) -> tuple[str, ...]:
+    """Those of its columns, `NO_AFFINITY` for none."""
+    return tuple(kept.affinity for kept in _kept(node))
+
+
+def _kept(node: Node) -> tuple[_Kept, ...]:
+    definitions = {n.name: n.definition for n in walk(node) if isinstance(n, Cte)}
+    return tuple(_of_column(node, output.id, definitions) for output in node.outputs)
+
+
+def _of_output(output: Output) -> _Kept:
     """A table's own column."""
     kind = affinity(output.type or "")
     declared: str = "" if kind == "BLOB" else kind
     if output.collation:
         declared = f"{declared} COLLATE {output.collation}".strip()
-    return Shape(declared)
+    return _Kept(kind, Shape(declared))
 
 
-def _of_column(node: Node, id: ColumnId, definitions: dict[str, Node]) -> Shape:
+def _of_column(node: Node, id: ColumnId, definitions: dict[str, Node]) -> _Kept:
     if isinstance(node, Scan):
-        return next(of_output(o) for o in node.columns if o.id == id)
+        return next(_of_output(o) for o in node.columns if o.id == id)
+    if isinstance(node, Rows):
+        return _of_rows(node, id)
     if isinstance(node, Project | Aggregate | Window):
         items: tuple[Item, ...] = node.keys + node.calls if isinstance(node, Aggregate) else node.items
         for item in items:
@@ -74,13 +92,22 @@ def _of_column(node: Node, id: ColumnId, definitions: dict[str, Node]) -> Shape:
     return NONE
 
 
-def _of_expression(source: Node, expr: exp.Expr, definitions: dict[str, Node]) -> Shape:
+def _of_rows(node: Rows, id: ColumnId) -> _Kept:
+    """What `early_values` gave a column: a subquery has that of json_each's values, any other its cast's."""
+    if node.query is None:
+        return NONE
+    item = node.query.expressions[[o.id for o in node.columns].index(id)]
+    return _Kept("BLOB", Shape()) if isinstance(item, exp.Subquery) else _of_expression(node, item, {})
+
+
+def _of_expression(source: Node, expr: exp.Expr, definitions: dict[str, Node]) -> _Kept:
     while isinstance(expr, exp.Paren):
         expr = expr.this
     if type(expr) is exp.Column:
         return _of_column(source, ColumnId(expr.table, expr.name), definitions)
     if type(expr) is exp.Cast:
-        return Shape("", f"CAST({{}} AS {expr.to.sql('sqlite')})")
+        to = expr.to.sql("sqlite")
+        return _Kept(affinity(to), Shape("", f"CAST({{}} AS {to})"))
     plan = plan_of(expr)
     if plan is not None and plan.outputs:
         return _of_column(plan, plan.outputs[0].id, definitions)

@@ -31,6 +31,8 @@ class EarlyValues(Protocol):
     """
 
     are_lazy: bool
+    lists_compare_alike: bool
+    """`x IN ($a, $b)` is what `x IN (SELECT y …)` is of these values; else they are rows of a query again."""
     list_type: type[list[Any]]
     """What a list of keys is bound as."""
 
@@ -73,7 +75,7 @@ class EarlyValues(Protocol):
         bind: Bind,
     ) -> exp.Expr:
         """The same of several columns together: whether their values are one of `keys`, none of which has a
-        NULL."""
+        NULL; where lists do not compare alike, of one value as well, and there may be NULLs."""
 
 
 _V = TypeVar("_V")

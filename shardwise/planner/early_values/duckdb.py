@@ -20,6 +20,7 @@ class DuckDBValues:
     """A month is no thirty days, nanoseconds are cut, and an infinite date is 9999-12-31."""
 
     are_lazy = False
+    lists_compare_alike = True
     list_type: type[list[Any]] = list
 
     def value_may_travel(self, type_text: str | None) -> bool:

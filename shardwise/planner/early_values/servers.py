@@ -41,6 +41,7 @@ class ServerValues:
     """
 
     are_lazy = True
+    lists_compare_alike = True
     list_type: type[list[Any]] = list
 
     def __init__(

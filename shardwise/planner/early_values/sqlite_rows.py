@@ -1,0 +1,142 @@
+"""Rows for SQLite: one text, which json_each reads, each column with the affinity that it had.
+
+    SELECT CAST(json_extract(value, '$[0]') AS NUMERIC), CAST(json_extract(value, '$[1]') AS TEXT)
+    FROM json_each('[[7,"ann"]]') AS j LIMIT -1
+
+A value has a type of its own, and a column an affinity, by which `=` converts what it meets. CAST to NUMERIC
+leaves whole numbers as they are, to REAL others, and to TEXT texts; all give the affinity. What else a
+column may hold does not travel: a text in a numeric one, a BLOB in any. A column without a type has an
+affinity too, BLOB: that of `json_each`'s own values. The LIMIT keeps the rows from being read anew for each
+row that they meet.
+
+Not every version of SQLite reads a REAL's digits as the number that they are of. So it is sent as three whole
+numbers: m, p and q, of which it is m / 2^p / 2^q.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlglot import exp
+
+from shardwise.plan.sent import RowsText
+
+NO_AFFINITY: Final = "NONE"
+"""What a computed column has, in the place of an affinity's name."""
+_NUMERIC: Final = frozenset({"INTEGER", "REAL", "NUMERIC"})
+_CHARACTERS_MAX: Final = 8 << 20
+_WHOLE_MAX: Final = 1 << 63
+_SHIFT_MAX: Final = 62
+
+
+def is_numeric(affinity: str) -> bool:
+    """Whether it is one of those that compare alike."""
+    return affinity in _NUMERIC
+
+
+def fit(affinities: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether all values are the same again, and compare as in columns of these affinities."""
+    columns = [[row[at] for row in rows if row[at] is not None] for at in range(len(affinities))]
+    are_same = all(_is_same(affinity, column) for affinity, column in zip(affinities, columns, strict=True))
+    return are_same and sum(len(v) for c in columns for v in c if type(v) is str) <= _CHARACTERS_MAX
+
+
+def _is_same(affinity: str, values: Sequence[Any]) -> bool:
+    kinds = {type(value) for value in values}
+    if kinds == {float}:
+        return affinity not in ("TEXT", "BLOB") and all(_apart(v) is not None for v in values)
+    if is_numeric(affinity):
+        return kinds <= {int} and (affinity != "REAL" or not kinds)
+    texts = kinds <= ({str} if affinity == "TEXT" else {str, int})
+    return texts and not any("\0" in value for value in values if type(value) is str)
+
+
+def rows_text(rows: Sequence[tuple[Any, ...]]) -> RowsText:
+    """The rows as JSON, a REAL as its three numbers."""
+    text = json.dumps([[_cell(v) for v in row] for row in rows], separators=(",", ":"), ensure_ascii=False)
+    return RowsText(text, len(rows))
+
+
+def _cell(value: Any) -> Any:
+    return _apart(value) if type(value) is float else value
+
+
+def _apart(value: float) -> tuple[int, int, int] | None:
+    """m, p and q, of which the number is m / 2^p / 2^q, computed without rounding; None if there are no
+    such."""
+    if not math.isfinite(value) or (value == 0.0 and math.copysign(1, value) < 0):
+        return None
+    numerator, denominator = value.as_integer_ratio()
+    power = denominator.bit_length() - 1
+    if abs(numerator) >= _WHOLE_MAX or power > 2 * _SHIFT_MAX:
+        return None
+    return numerator, power // 2, power - power // 2
+
+
+def json_rows(affinities: Sequence[str], rows: Sequence[tuple[Any, ...]], text: exp.Expr) -> exp.Select:
+    """The rows of a parameter that is bound to such a text; of one of no affinity a member compares as what
+    it meets says."""
+    items = [
+        _item(at, affinity, any(type(row[at]) is float for row in rows))
+        for at, affinity in enumerate(affinities)
+    ]
+    table = exp.Table(
+        this=exp.Anonymous(this="json_each", expressions=[text]),
+        alias=exp.TableAlias(this=exp.to_identifier("j")),
+    )
+    return exp.Select(
+        expressions=items,
+        from_=exp.From(this=table),
+        limit=exp.Limit(expression=exp.Neg(this=exp.Literal.number(1))),
+    )
+
+
+def _item(at: int, affinity: str, is_real: bool) -> exp.Expr:
+    if affinity == "BLOB":
+        return _own_value(at)
+    value = _quotient(at) if is_real else _member(f"$[{at}]")
+    if affinity == NO_AFFINITY:
+        return value
+    return with_affinity(value, "REAL" if is_real else affinity)
+
+
+def with_affinity(value: exp.Expr, affinity: str) -> exp.Cast:
+    """A value that the cast leaves as it is, with the affinity; all numeric ones are one where they compare.
+    A REAL keeps its own: as NUMERIC it is a whole number once SQLite has put the rows aside."""
+    name = "NUMERIC" if affinity == "INTEGER" else affinity
+    return exp.Cast(this=value, to=exp.DataType(this=exp.DType.USERDEFINED, kind=name))
+
+
+def _member(path: str) -> exp.Expr:
+    return exp.Anonymous(
+        this="json_extract", expressions=[exp.to_identifier("value"), exp.Literal.string(path)]
+    )
+
+
+def _quotient(at: int) -> exp.Expr:
+    """m / 2^p / 2^q; the product makes a REAL of m, which m is already."""
+    found: exp.Expr = exp.Mul(this=_member(f"$[{at}][0]"), expression=exp.Literal.number("1.0"))
+    for n in (1, 2):
+        power = exp.BitwiseLeftShift(this=exp.Literal.number(1), expression=_member(f"$[{at}][{n}]"))
+        found = exp.Div(this=found, expression=exp.Paren(this=power), typed=True, safe=True)
+    return found
+
+
+def _own_value(at: int) -> exp.Expr:
+    """(SELECT e.value FROM json_each(j.value) AS e WHERE e.key = at)"""
+    key = exp.EQ(this=_name("e", "key"), expression=exp.Literal.number(at))
+    rows = exp.Anonymous(this="json_each", expressions=[_name("j", "value")])
+    table = exp.Table(this=rows, alias=exp.TableAlias(this=exp.to_identifier("e")))
+    query = exp.Select(
+        expressions=[_name("e", "value")], from_=exp.From(this=table), where=exp.Where(this=key)
+    )
+    return exp.Subquery(this=query)
+
+
+def _name(table: str, column: str) -> exp.Expr:
+    return exp.Dot(
+        this=exp.to_identifier(table), expression=exp.to_identifier(column, quoted=column == "key")
+    )
