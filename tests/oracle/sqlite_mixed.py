@@ -12,7 +12,6 @@ from random import Random
 from typing import Any
 
 import shardwise
-from shardwise.catalog import parse
 
 COLUMNS = (
     "i INTEGER, n NUMERIC, r REAL, t TEXT, x, z BLOB, f TEXT COLLATE NOCASE, g TEXT COLLATE RTRIM, v INTEGER"
@@ -84,7 +83,9 @@ class MixedWorld:
         for file in files:
             file.commit()
             file.close()
-        self.cluster = shardwise.open(parse(_catalog(folder, shards)))
+        path = folder / "mixed.sql"
+        path.write_text(_catalog(folder, shards), encoding="utf-8")
+        self.cluster = shardwise.open(path)
         if is_measured:
             self.cluster.analyze()
 

@@ -212,5 +212,4 @@ SQLITE = Dialect(
     never_fails=never_fails,
     sums_overflow=True,
     early=SQLITE_VALUES,
-    off=frozenset({"join_back"}),
 )
