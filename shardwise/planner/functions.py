@@ -101,7 +101,7 @@ def function_names(node: exp.Expr) -> frozenset[str]:
 
 def is_volatile(expr: exp.Expr) -> bool:
     """Whether any call in the tree may give another value for the next row, or has an effect."""
-    return any(function_names(node) & VOLATILE for node in expr.walk())
+    return any(function_names(call) & VOLATILE for call in expr.find_all(exp.Func))
 
 
 def is_stable_context(expr: exp.Expr) -> bool:
@@ -118,7 +118,7 @@ def is_stable_context(expr: exp.Expr) -> bool:
 
 def is_constant(expr: exp.Expr) -> bool:
     """Whether the tree reads no column and no table (it may still be a parameter)."""
-    return not any(isinstance(node, exp.Column | exp.Star | exp.Query | exp.Table) for node in expr.walk())
+    return expr.find(exp.Column, exp.Star, exp.Query, exp.Table) is None
 
 
 def can_fail(expr: exp.Expr, type_of: TypeOf) -> bool:

@@ -20,6 +20,7 @@ from shardwise.plan.nodes import (
     Limit,
     Node,
     Output,
+    Scan,
     Sort,
 )
 from shardwise.plan.route import Note
@@ -98,8 +99,12 @@ class PlanContext:
     def learn(self, tree: Node) -> None:
         """Registers the columns of a tree that was just made, with their types. Identities are unique."""
         for node in walk(tree):
-            if not isinstance(node, _PASSING):
+            if not isinstance(node, _PASSING) and not self._is_known(node):
                 self.types.update((output.id, output) for output in node.outputs)
+
+    def _is_known(self, node: Node) -> bool:
+        """Whether it is a scan that was in the tree before: a table's columns stay as they are."""
+        return isinstance(node, Scan) and bool(node.columns) and node.columns[0].id in self.types
 
     def type_of(self, column: exp.Column) -> str | None:
         output = self.types.get(ColumnId(column.table, column.name))
