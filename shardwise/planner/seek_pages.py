@@ -47,6 +47,9 @@ SEEK_FROM: Final = 1_000
 """Pages after fewer rows than this are not worth the rounds."""
 ROUND_ROWS: Final = 512
 """So many more rows of each shard a round may move."""
+FEW_ROWS: Final = 10_000
+FEW_BYTES: Final = 1_000_000
+"""So little, of all shards, is moved in the time of a round or two."""
 
 
 def seek_pages(plan: Node, ctx: PlanContext) -> Node:
@@ -93,6 +96,9 @@ def _is_worth(offset: int, count: int, gather: Gather, ctx: PlanContext) -> bool
         return False
     assert isinstance(gather.input, Limit)
     source = gather.input.input
+    moved = len(gather.shards) * (offset + count)
+    if moved <= FEW_ROWS and moved * ctx.estimates.width(source) <= FEW_BYTES:
+        return False
     scans = [node for node in walk(source) if isinstance(node, Scan)]
     if any(ctx.catalog.statistics_of(scan.table) is None for scan in scans):
         return True  # who asks for a page so deep has so many rows
