@@ -219,6 +219,30 @@ def test_what_is_computed_of_such_columns_keeps_its_digits(shown: Served) -> Non
             shown.found(f"SELECT {text} {thirds}")
 
 
+@pytest.mark.parametrize(
+    ("said", "there"),
+    [
+        ("DOUBLE", "DOUBLE(10,2)"),
+        ("DOUBLE(10,2)", "DOUBLE"),
+        ("DOUBLE(10,3)", "DOUBLE(10,2)"),
+        ("FLOAT", "FLOAT(7,3)"),
+        ("INT UNSIGNED", "INT(5) ZEROFILL"),
+        ("BIGINT UNSIGNED", "INT ZEROFILL"),
+        ("DECIMAL(8,2) UNSIGNED", "DECIMAL(8,2) ZEROFILL"),
+    ],
+)
+def test_the_catalog_has_to_say_how_a_number_is_shown(said: str, there: str) -> None:
+    """Rows that were sent ahead had lost the zeros of their texts: 4.00 was 4."""
+    columns = "id BIGINT PRIMARY KEY, d {}"
+    rows = [(i, i) for i in range(4)]
+    odd = {shard: {"t": columns.format(there)} for shard in (0, 1)}
+    with (
+        served("mysql", {"t": (columns.format(said), rows)}, odd=odd) as world,
+        pytest.raises(OperationalError, match=r'column "d".* on shard'),
+    ):
+        world.found("SELECT concat(d) FROM t")
+
+
 def test_shards_that_show_a_number_otherwise() -> None:
     columns = "id BIGINT PRIMARY KEY, d {}"
     rows = [(i, i) for i in range(4)]

@@ -42,9 +42,9 @@ from shardwise.executor.served.mysql_types import (
     REALS,
     SIZES,
     as_declared,
+    as_shown,
     is_shown_otherwise,
     kind_of,
-    shown_as_any,
     taken_apart,
     type_of_arrow,
 )
@@ -165,9 +165,11 @@ class MySQL:
     def is_declared_as(self, found: str, declared: str) -> bool:
         """Narrower whole numbers do, and a DECIMAL of the same scale: arithmetic is BIGINT's in any case.
 
-        How a number is shown the catalog need not say.
+        How a number is shown, as a DOUBLE(10,2) is, the catalog has to say: a text of it is planned by that.
         """
-        found, declared = shown_as_any(found), shown_as_any(declared)
+        (found, here), (declared, said) = as_shown(found), as_shown(declared)
+        if here != said:
+            return False
         if found == declared:
             return True
         if declared.partition("(")[0] in ("JSON", "ENUM", "SET") and found == "TEXT":

@@ -92,7 +92,8 @@ def kind_of(type_text: str) -> str:
     if type_.name in WHOLE or type_.name in REALS:
         name = {"INTEGER": "INT", "REAL": "DOUBLE", "DOUBLE PRECISION": "DOUBLE"}.get(type_.name, type_.name)
         is_shown = bool(filled) if type_.name in WHOLE else "," in type_.arguments
-        shown = f" SHOWN({type_.arguments}){filled}" if is_shown or filled else ""
+        width = type_.arguments or (_FILLED_WIDTHS.get(name, "") if filled else "")
+        shown = f" SHOWN({width}){filled}" if is_shown or filled else ""
         return f"{name}{unsigned}{shown}"
     if type_.name in DECIMALS:
         digits, _, scale = type_.arguments.partition(",")
@@ -105,9 +106,14 @@ def kind_of(type_text: str) -> str:
     return f"{type_.name}({type_.arguments})" if type_.arguments not in ("", "0") else type_.name
 
 
-def shown_as_any(kind: str) -> str:
-    """A kind without how its numbers are shown."""
-    return kind.partition(" SHOWN(")[0]
+_FILLED_WIDTHS: Final = {"TINYINT": "3", "SMALLINT": "5", "MEDIUMINT": "8", "INT": "10", "BIGINT": "20"}
+"""How many digits ZEROFILL shows, where nothing is said."""
+
+
+def as_shown(kind: str) -> tuple[str, str]:
+    """A kind without how its numbers are shown, and how they are."""
+    plain, _, shown = kind.partition(" SHOWN(")
+    return plain, shown
 
 
 def as_declared(type_text: str) -> str:
