@@ -140,6 +140,8 @@ def judge(built: Built, sql: str, variant: Variant, right: Answer) -> Failure | 
             raise NotAnswered(str(error.reason)) from error
         return _raised(error)
     except Exception as error:  # whatever it is, one database has answered
+        if isinstance(error, shardwise.DataError) and error.reason is Reason.MEMBER_NAME:
+            raise NotAnswered(str(error.reason)) from error  # docs/reasons.md: it would be part of a path
         return _raised(error)
     said = problem(built, sql, found, right)
     if said is None:
