@@ -29,7 +29,7 @@ from shardwise.planner.functions import is_volatile
 from shardwise.planner.keyset import Place, after
 from shardwise.planner.origins import all_origins, origin, origin_of_extreme
 from shardwise.planner.pass_context import PlanContext
-from shardwise.planner.seek_values import is_sorted_as_compared, travels, why_not, written
+from shardwise.planner.sort_keys import why_not
 from shardwise.planner.total_order import NoOrder, never_null, resolved, total_order
 
 KEY = "_key_"
@@ -55,8 +55,7 @@ def go_on(root: Node, names: tuple[str, ...], seen: Seen | None, ctx: PlanContex
     if any(is_volatile(expr) or any(True for _ in plans_in(expr)) for expr in computed):
         raise _refused("the ORDER BY is not the same each time it is computed")
     for number, key in enumerate(keys, start=1):
-        if ctx.catalog.dialect == "mysql":
-            _check_order(number, key, source)
+        _check_order(number, key, source, ctx)
     offset = limit.offset
     if seen is not None:
         if len(seen.values) != len(keys):
@@ -68,17 +67,19 @@ def go_on(root: Node, names: tuple[str, ...], seen: Seen | None, ctx: PlanContex
     return Pages(tree, names + tuple(f"{KEY}{i + 1}" for i in range(len(ids))))
 
 
-def _check_order(number: int, key: SortKey, source: Node) -> None:
-    """Raises for a key that MySQL sorts otherwise than it compares its values."""
+def _check_order(number: int, key: SortKey, source: Node, ctx: PlanContext) -> None:
+    """Raises for a key that is sorted otherwise than its values compare, as MySQL does."""
     id = column_id(key.expr)
     found = None if id is None else origin(source, id) or origin_of_extreme(source, id)
-    if found is not None and found.is_of_members:  # of a computed one the type is a text's
+    sort_keys = ctx.dialect.sort_keys
+    if sort_keys.has_places and found is not None and found.is_of_members:  # computed, it is a text
         raise _refused(
             f"its sort key {number} is an ENUM or SET, which sorts by its members' places but is read as "
             "their text",
             "Order by its text, CONCAT(column), or by FIELD(column, …)",
         )
-    if not is_sorted_as_compared(each.column for each in all_origins(source, key.expr)):
+    columns = (each.column for each in all_origins(source, key.expr))
+    if not sort_keys.are_sorted_as_compared(columns):
         raise _refused(
             f"its sort key {number} is of a collation without padding, by which 'a' and 'a\\0' compare as "
             "different, but sort as equal",
@@ -104,15 +105,15 @@ def _parts(root: Node) -> tuple[Limit, Sort]:
 
 def _after(keys: Sequence[SortKey], source: Node, seen: Seen, ctx: PlanContext) -> exp.Expr:
     filled = never_null(source, ctx)
-    dialect = ctx.catalog.dialect
+    sort_keys = ctx.dialect.sort_keys
     places = []
     for i, (key, value, type_) in enumerate(zip(keys, seen.values, seen.types, strict=True)):
-        if not travels(dialect, type_, [value]):
+        if not sort_keys.travels(type_, [value]):
             why, hint = why_not(value)
             raise _refused(f"the last row's value of its sort key {i + 1} ({type_}) {why}", hint)
         bound = None
         if value is not None:
-            bound = written(dialect, ctx.parameters.bind_value(f"after_{i + 1}", value), type_)
+            bound = sort_keys.written(ctx.parameters.bind_value(f"after_{i + 1}", value), type_)
         id = column_id(key.expr)
         places.append(Place(key.expr, bound, key.descending, key.nulls_first, id is None or id not in filled))
     return after(places)

@@ -50,8 +50,6 @@ from shardwise.planner.page import Page
 from shardwise.planner.page_rounds import ROUNDS_MAX, Expected, enough, expected, samples_for
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.render import merge_of, render
-from shardwise.planner.seek_values import travels, written
-from shardwise.planner.total_order import NULLS_ARE_LEAST
 
 _TRIES: Final = 2
 
@@ -259,7 +257,7 @@ class Paging:
             k._replace(expr=column(ColumnId(_OUT, name)))
             for k, name in zip(self.keys, self._key_names, strict=True)
         ]
-        nulls_first = self.ctx.catalog.dialect in NULLS_ARE_LEAST  # as the dialect has it: there are none
+        nulls_first = self.ctx.dialect.sort_keys.nulls_are_least  # as the dialect has it: there are none
         return (*keys, SortKey(column(ColumnId(_OUT, "shard")), nulls_first=nulls_first))
 
     @property
@@ -404,9 +402,9 @@ class Paging:
     # -- keys as values -------------------------------------------------------------------------
 
     def _travel(self, windows: Sequence[Ranks], types: tuple[str, ...]) -> bool:
-        dialect = self.ctx.catalog.dialect
+        sort_keys = self.ctx.dialect.sort_keys
         starts = [window.start for window in windows if window.start is not None]
-        return all(travels(dialect, type_, [s[i] for s in starts]) for i, type_ in enumerate(types))
+        return all(sort_keys.travels(type_, [s[i] for s in starts]) for i, type_ in enumerate(types))
 
     def _values(
         self, windows: Sequence[Ranks], types: tuple[str, ...], name: str
@@ -417,7 +415,7 @@ class Paging:
             for i, value in enumerate(window.start or ()):
                 if value is not None:
                     bound = self.ctx.parameters.bind_value(f"{name}_{shard}_{i + 1}", value)
-                    found[shard, i] = written(self.ctx.catalog.dialect, bound, types[i])
+                    found[shard, i] = self.ctx.dialect.sort_keys.written(bound, types[i])
         return found
 
 

@@ -40,7 +40,6 @@ from shardwise.planner.origins import all_origins
 from shardwise.planner.page import Page
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_limit import row_count
-from shardwise.planner.seek_values import is_sorted_as_compared, travels
 from shardwise.planner.total_order import NoOrder, never_null, resolved, total_order
 
 SEEK_FROM: Final = 1_000
@@ -135,9 +134,8 @@ def _check_key(key: SortKey, source: Node, ctx: PlanContext) -> None:
         raise NoOrder(f"{text} may fail for rows that a filter leaves out")
     id = column_id(key.expr)
     type_ = ctx.types[id].type if id is not None else None
-    if type_ is not None and not travels(ctx.catalog.dialect, type_):
+    if type_ is not None and not ctx.dialect.sort_keys.travels(type_):
         raise NoOrder(f"a value of {text} ({type_}) is not the same once it was sent to and fro")
-    if ctx.catalog.dialect == "mysql" and not is_sorted_as_compared(
-        each.column for each in all_origins(source, key.expr)
-    ):
+    columns = (each.column for each in all_origins(source, key.expr))
+    if not ctx.dialect.sort_keys.are_sorted_as_compared(columns):
         raise NoOrder(f"texts of {text} that compare as different may sort as equal")

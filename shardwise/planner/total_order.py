@@ -36,7 +36,6 @@ from shardwise.plan.tree import column, column_id, replace_columns, same
 from shardwise.planner.bind.sources import HIDDEN
 from shardwise.planner.pass_context import PlanContext
 
-NULLS_ARE_LEAST: Final = frozenset({"mysql", "sqlite"})
 _KINDS: Final = ("inner", "cross", "left", "right", "full", "semi", "anti")
 _WORDS: Final = {"Aggregate": "a group", "Distinct": "DISTINCT", "SetOp": "a set operation"}
 
@@ -62,7 +61,7 @@ def total_order(sort: Sort, shards: tuple[str, ...] | None, ctx: PlanContext) ->
     node, ids = telling.of(sort.input)
     last = sort.keys[-1]
     # In the direction of the last column an index that ends with the primary key is read either way.
-    nulls_first = (ctx.catalog.dialect in NULLS_ARE_LEAST) is not last.descending
+    nulls_first = ctx.dialect.sort_keys.nulls_are_least is not last.descending
     more = tuple(SortKey(column(id), last.descending, nulls_first) for id in ids)
     return TotalOrder(node, _each_once(sort.keys + more), telling.is_total)
 

@@ -22,6 +22,7 @@ from shardwise.planner.dialects.duckdb_names import name_of
 from shardwise.planner.early_values import DUCKDB_VALUES, EarlyValues
 from shardwise.planner.families import Kind, TypeOf
 from shardwise.planner.literals import Constant, Typed
+from shardwise.planner.sort_keys import DUCKDB_SORT_KEYS, SortKeys
 from shardwise.planner.spellings import Folds
 
 
@@ -164,3 +165,4 @@ class Dialect:
     wide: Callable[[exp.Expr, Kind], exp.Expr | None] = _not_wide
     merged: Callable[[exp.Query, Declared], exp.Query] = _merged
     early: EarlyValues = DUCKDB_VALUES
+    sort_keys: SortKeys = DUCKDB_SORT_KEYS

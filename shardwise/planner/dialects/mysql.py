@@ -32,6 +32,7 @@ from shardwise.planner.dialects.mysql_words import (
 )
 from shardwise.planner.dialects.views import expanded
 from shardwise.planner.early_values import MYSQL_VALUES
+from shardwise.planner.sort_keys import MYSQL_SORT_KEYS
 from shardwise.planner.spellings import Folds
 
 _KNOWN: Final = SCALARS | CLOCKS | VOLATILE | AGGREGATES | WINDOWS
@@ -209,4 +210,5 @@ MYSQL = Dialect(
     folds=folds,
     carries_collations=True,
     early=MYSQL_VALUES,
+    sort_keys=MYSQL_SORT_KEYS,
 )

@@ -35,6 +35,7 @@ from shardwise.planner.dialects.postgres_words import (
 from shardwise.planner.dialects.views import expanded
 from shardwise.planner.early_values import POSTGRES_VALUES
 from shardwise.planner.positions import position_of
+from shardwise.planner.sort_keys import POSTGRES_SORT_KEYS
 
 _CALLABLE: Final = (
     SCALARS | AGGREGATES | WINDOWS | SETS | VOLATILE | CLOCKS | SYNTAX | {"statement_timestamp"}
@@ -325,5 +326,6 @@ POSTGRES = Dialect(
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
     early=POSTGRES_VALUES,
+    sort_keys=POSTGRES_SORT_KEYS,
     wide=wide,
 )

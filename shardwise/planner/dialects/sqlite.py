@@ -22,6 +22,7 @@ from shardwise.planner.dialects.sqlite_with import put_in_order
 from shardwise.planner.dialects.views import expanded, is_with_item
 from shardwise.planner.early_values import SQLITE_VALUES
 from shardwise.planner.positions import position_of
+from shardwise.planner.sort_keys import SQLITE_SORT_KEYS
 from shardwise.planner.spellings import Folds
 
 _STATE: Final = frozenset({"last_insert_rowid", "changes", "total_changes"})
@@ -212,4 +213,5 @@ SQLITE = Dialect(
     never_fails=never_fails,
     sums_overflow=True,
     early=SQLITE_VALUES,
+    sort_keys=SQLITE_SORT_KEYS,
 )
