@@ -52,7 +52,7 @@ from shardwise.planner.functions import can_fail, is_volatile
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import push_filters
 
-Pair = tuple[ColumnId, ColumnId]
+Correlation = tuple[ColumnId, ColumnId]
 """A column of the subquery's, and the outer one that it is equal to."""
 
 _EXACT = frozenset({Family.INT, Family.DECIMAL, Family.DATE, Family.TIMESTAMP, Family.BOOL, Family.UUID})
@@ -158,7 +158,7 @@ def _grouped(plan: Node, outer: Node, ctx: PlanContext) -> _Grouped | None:
 # What is correlated
 
 
-def _lifted(node: Node) -> tuple[Node, tuple[Pair, ...]]:
+def _lifted(node: Node) -> tuple[Node, tuple[Correlation, ...]]:
     """The tree without the equalities with outer columns that stand over it, and these."""
     if not free_columns(node):
         return node, ()
@@ -179,12 +179,14 @@ def _lifted(node: Node) -> tuple[Node, tuple[Pair, ...]]:
     return node, ()
 
 
-def _parted(conjuncts: tuple[exp.Expr, ...], node: Node) -> tuple[tuple[Pair, ...], tuple[exp.Expr, ...]]:
+def _parted(
+    conjuncts: tuple[exp.Expr, ...], node: Node
+) -> tuple[tuple[Correlation, ...], tuple[exp.Expr, ...]]:
     correlated, rest = parted(conjuncts, lambda c: _pair(c, node) is not None)
     return tuple(pair for c in correlated if (pair := _pair(c, node)) is not None), rest
 
 
-def _pair(conjunct: exp.Expr, node: Node) -> Pair | None:
+def _pair(conjunct: exp.Expr, node: Node) -> Correlation | None:
     test = bare(conjunct)
     if type(test) is not exp.EQ:
         return None
@@ -194,7 +196,7 @@ def _pair(conjunct: exp.Expr, node: Node) -> Pair | None:
     return (one, other) if one in node.output_ids else (other, one)
 
 
-def _is_alike(pair: Pair, outer: Node, ctx: PlanContext) -> bool:
+def _is_alike(pair: Correlation, outer: Node, ctx: PlanContext) -> bool:
     """Whether `=` between them compares as GROUP BY does, so that equal to one value is one group."""
     mine, theirs = (ctx.types.get(id) for id in pair)
     if mine is None or theirs is None or theirs.id not in outer.output_ids:

@@ -68,7 +68,7 @@ from shardwise.planner.usable_indexes import (
     tell_used,
     usable,
 )
-from shardwise.planner.use_join_indexes import Leaf, Pair, groups, leaves_of, with_above
+from shardwise.planner.use_join_indexes import Leaf, TablePair, groups, leaves_of, with_above
 
 NAME: Final = "join_back"
 _SURE: Final = 0.5
@@ -130,13 +130,13 @@ def _group(top: Node, analysis: Analysis) -> Group:
 
 def _pairs(
     plan: Node, top: Node, above: tuple[Node, ...], group: Group, ctx: PlanContext, analysis: Analysis
-) -> Iterator[Pair]:
+) -> Iterator[TablePair]:
     """Two tables of different parts, in either order."""
     leaves = [(i, leaf) for i, part in enumerate(group.parts) for leaf in leaves_of(part)]
     for i, left in leaves:
         for j, right in leaves:
             if i != j:
-                yield Pair(plan, top, above, group, (i, j), left, right, ctx, analysis)
+                yield TablePair(plan, top, above, group, (i, j), left, right, ctx, analysis)
 
 
 class _Key(NamedTuple):
@@ -155,14 +155,14 @@ class _Key(NamedTuple):
 class _Narrowing:
     """What an index says of two tables: `scan` is its own, `rows` the same under their conditions."""
 
-    pair: Pair
+    pair: TablePair
     index: JoinIndex
     found: IndexTable
     scan: Scan
     rows: Node
 
     @classmethod
-    def of(cls, pair: Pair, index: JoinIndex, found: IndexTable) -> _Narrowing | None:
+    def of(cls, pair: TablePair, index: JoinIndex, found: IndexTable) -> _Narrowing | None:
         """None where a condition waits for what runs first: it is looked at again when that is known."""
         ctx = pair.ctx
         scan = scan_of_index(index, found, ctx)

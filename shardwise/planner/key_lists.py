@@ -10,7 +10,7 @@ from sqlglot import exp
 from shardwise.plan.nodes import ColumnId
 from shardwise.plan.tree import bare, column_id, columns_in
 
-Lists = Mapping[str, list[Any]]
+KeyLists = Mapping[str, list[Any]]
 """Keys by the parameter that they are bound to."""
 
 
@@ -21,7 +21,7 @@ class KeyTest(NamedTuple):
     column: ColumnId
 
 
-def key_test(conjunct: exp.Expr, lists: Lists) -> KeyTest | None:
+def key_test(conjunct: exp.Expr, lists: KeyLists) -> KeyTest | None:
     """What `early_values` wrote: `x IN (SELECT unnest($keys))`, `x = ANY ($keys)`, `x IN ($keys)`.
 
     It compares values with others of the same declared type, and cannot fail.

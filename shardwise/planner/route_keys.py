@@ -23,7 +23,7 @@ from shardwise.catalog.shardings import SlotSet, canonical, full
 from shardwise.errors import Error
 from shardwise.plan.nodes import ColumnId, Filter, Node, Scan
 from shardwise.plan.tree import bare, rewrite, walk
-from shardwise.planner.key_lists import Lists, key_test
+from shardwise.planner.key_lists import KeyLists, key_test
 from shardwise.planner.parameters import Parameters
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.prune_slots import on_slots
@@ -53,7 +53,7 @@ def is_routed(id: ColumnId, tree: Node, catalog: Catalog) -> bool:
     return any(is_key(id, scan, catalog) for scan in scans)
 
 
-def routed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callable[[str], Lists] | None:
+def routed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callable[[str], KeyLists] | None:
     """From a shard to the lists that it is sent only a part of; None where all shards are sent the same."""
     lists = parameters.key_lists
     if not lists:
@@ -72,7 +72,7 @@ def routed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callable
     if not apart:
         return None
 
-    def of(shard: str) -> Lists:
+    def of(shard: str) -> KeyLists:
         return {name: _kept(lists[name], found, shard) for name, found in apart.items()}
 
     return of

@@ -60,7 +60,15 @@ from shardwise.planner.strategies.choosing import Choosing
 from shardwise.planner.strategies.groups import Conjuncts, Group, is_inner
 from shardwise.planner.total_order import keys_over_all_shards
 from shardwise.planner.usable_indexes import not_used, scan_of_index, tell, tell_used, usable
-from shardwise.planner.use_join_indexes import Columns, Leaf, Pair, leaf_of, leaves_of, renamed, with_computed
+from shardwise.planner.use_join_indexes import (
+    Columns,
+    Leaf,
+    TablePair,
+    leaf_of,
+    leaves_of,
+    renamed,
+    with_computed,
+)
 
 _NO_EQUALITY = frozenset({Family.JSON, Family.NESTED, Family.OTHER})
 
@@ -171,7 +179,7 @@ class _Meeting:
     part: Node
     outer: Leaf
     inner: Leaf
-    pair: Pair
+    pair: TablePair
     is_outer_left: bool
 
     @property
@@ -318,7 +326,7 @@ def _meetings(place: _Place, ctx: PlanContext, analysis: Analysis) -> Iterator[_
         for outer in leaves_of(part):
             for is_left in (True, False):
                 sides = (outer, inner) if is_left else (inner, outer)
-                pair = Pair(place.plan, join, (), group, (0, 1), *sides, ctx, analysis)
+                pair = TablePair(place.plan, join, (), group, (0, 1), *sides, ctx, analysis)
                 yield _Meeting(place, part, outer, inner, pair, is_left)
 
 
@@ -348,7 +356,7 @@ def _tell_of_other_joins(plan: Node, ctx: PlanContext) -> None:
             if left is None or right is None or node.kind not in _KINDS:
                 continue
             group = Group.of_two(node, analysis)
-            pair = Pair(plan, node, (), group, (0, 1), left, right, ctx, analysis)
+            pair = TablePair(plan, node, (), group, (0, 1), left, right, ctx, analysis)
             for index in ctx.catalog.join_indexes():
                 if pair.matches(index):
                     why = f"it is of an inner join, and this is {_KINDS[node.kind]}"

@@ -91,7 +91,7 @@ def _replaced(plan: Node, ctx: PlanContext) -> Node | None:
             left, right = leaves[i], leaves[j]
             if left is None or right is None:
                 continue
-            pair = Pair(plan, node, above, group, (i, j), left, right, ctx, analysis)
+            pair = TablePair(plan, node, above, group, (i, j), left, right, ctx, analysis)
             after = pair.replaced()
             if after is not None:
                 return after
@@ -193,7 +193,7 @@ _KEEPS_ONE = ("left", "right", "semi", "anti")
 
 
 @dataclass(frozen=True)
-class Pair:
+class TablePair:
     """Two parts of a tree of inner joins, in the order of an index's sides."""
 
     plan: Node

@@ -99,70 +99,89 @@ def _no_affinities(_: Node) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """One query dialect.
-
-    `trees` reads a text's statements; it raises sqlglot's errors. With `has_marks` it takes a `Mark` too, and
-    the plan cache may take literals out of a text. `check` refuses what a user's statement may
-    not call or read. `fixed` is the statement with what its moment decides written out, and its views;
-    `value_of` the constant that a single stable call stands for. `unmodelled` says what of a statement the
-    nodes have no form for, None if nothing: such a statement is kept whole. `family` is the kind of a column
-    type of which two that are equal are equal to the engine and to a sharding. `off` names passes that do not
-    know the dialect; `is_alone`: only sources of the same dialect are asked.
-    `doubts`: errors of the binder's that the engine need not share: the statement is then kept whole.
-    `filters_whole`: tables of a statement kept whole have its filters, of which each `is_plain`: made of
-    operators and functions that give the same for the same row.
-    `readable` is a query that was written of a tree as the dialect's engine reads it, which may edit it in
-    place; `reader` is the engine as the reader of a query. `shapes` are those of a
-    fragment's columns where the merge is SQLite; `affinities` are what columns have there in the place of
-    types, none in other dialects. `name_of` is the name of a select item that has no alias.
-    `collation` is that of a column as the dialect has it: None, or BINARY, where two values that are equal
-    are the same to a sharding. `folds` is what it takes as equal, where an EXACT column is known by it; None
-    where EXACT says nothing. `carries_collations`: the merge compares a fragment's columns as the shards
-    do, computed ones too, but not all digits of those that `quotients` tells of, if the
-    reader cuts them. `has_semi_join`: the dialect has a word for it. `has_fields`: `b.x` may be a field of
-    the column `b`; else `b` is a table there, whatever columns are called.
-    `finds_subqueries`: one that is written as a key of GROUP BY is that key; with `finds_keys_within` beside
-    grouping sets too where it is a part of an expression, else only as a select item or in ORDER BY.
-    `never_fails`: what the engine computes of any row, beside what is known to be so anyhow. `early` are
-    values that ran first. `sums_overflow`: a SUM
-    of whole numbers is of their own width, and may raise.
-    `wide` is an exact number of a declared kind as one that may be added up, and multiplied by a number of
-    rows, without overflow (see `wide_numbers`); None where a column may hold what is no such number.
-    `merged` is the merge's query as its engine is to have it; it may ask for the declared types of those of
-    streams' columns that are a table's, by stream and name.
-    """
+    """One query dialect: how its text is read, and what its engine makes of statements and values."""
 
     name: str
+
+    # -- reading ------------------------------------------------------------------------------
+
     trees: Callable[..., list[exp.Expr]]
+    """A text's statements; raises sqlglot's errors. With `has_marks` it takes a `Mark` too."""
+    has_marks: bool = False
+    """Whether the plan cache may take literals out of a text."""
     check: Callable[[exp.Expr], None]
+    """Refuses what a user's statement may not call or read."""
     fixed: Callable[[exp.Expr, Moment, Catalog], exp.Expr]
-    unmodelled: Callable[[exp.Expr, Catalog], str | None]
+    """The statement with what its moment decides written out, and its views."""
+    value_of: Callable[[exp.Expr, Moment], exp.Expr | None] = _no_value
+    """The constant that a single stable call stands for."""
     literal_of: Callable[[Any], exp.Expr | None]
+    """A Python value, as it is written."""
+    name_of: Callable[[exp.Expr], str] = name_of
+    """The name of a select item that has no alias."""
+    has_semi_join: bool = False
+    """Whether the dialect has a word for it."""
+    has_fields: bool = False
+    """Whether `b.x` may be a field of the column `b`; else `b` is a table, whatever columns are called."""
+    finds_subqueries: bool = True
+    """Whether a subquery that is written as a key of GROUP BY is that key."""
+    finds_keys_within: bool = True
+    """Whether it is, beside grouping sets, where it is a part of an expression too, not only as a select item
+    or in ORDER BY."""
+
+    # -- statements that are kept whole --------------------------------------------------------
+
+    unmodelled: Callable[[exp.Expr, Catalog], str | None]
+    """What of a statement the nodes have no form for; None if nothing."""
+    doubts: tuple[type[Error], ...] = ()
+    """Errors of the binder's that the engine need not share."""
+    filters_whole: bool = False
+    """Whether its tables have its filters, of which each `is_plain`."""
+    is_plain: Callable[[exp.Expr], bool] = _never
+    """Whether it is made of operators and functions that give the same for the same row."""
+
+    # -- planning -----------------------------------------------------------------------------
+
+    off: frozenset[str] = frozenset()
+    """Passes that do not know the dialect."""
+    is_alone: bool = False
+    """Whether only sources of the same dialect are asked."""
     constants: Constants
     combine: Combine
-    reader: Reader
-    family: Callable[[str], Family]
-    value_of: Callable[[exp.Expr, Moment], exp.Expr | None] = _no_value
-    has_marks: bool = False
-    off: frozenset[str] = frozenset()
-    is_alone: bool = False
-    filters_whole: bool = False
-    doubts: tuple[type[Error], ...] = ()
-    is_plain: Callable[[exp.Expr], bool] = _never
-    name_of: Callable[[exp.Expr], str] = name_of
-    readable: Callable[[exp.Query], exp.Query] = _as_it_is
-    shapes: Callable[[Node], tuple[Shape, ...]] = _no_shapes
-    affinities: Callable[[Node], tuple[str, ...]] = _no_affinities
-    collation: Callable[[Column], str | None] = _declared
-    folds: Callable[[Column], Folds | None] = _not_relied_on
-    carries_collations: bool = False
-    has_semi_join: bool = False
-    has_fields: bool = False
-    finds_subqueries: bool = True
-    finds_keys_within: bool = True
     never_fails: Callable[[exp.Expr], bool] = _never
+    """What the engine computes of any row, beside what is known to be so anyhow."""
     sums_overflow: bool = False
+    """Whether a SUM of whole numbers is of their own width, and may raise."""
     wide: Callable[[exp.Expr, Kind], exp.Expr | None] = _not_wide
-    merged: Callable[[exp.Query, Declared], exp.Query] = _merged
+    """An exact number of a declared kind as one that may be added up, and multiplied by a number of rows,
+    without overflow (see `wide_numbers`); None where a column may hold what is no such number."""
     early: EarlyValues = DUCKDB_VALUES
+    """Values that ran first."""
     sort_keys: SortKeys = DUCKDB_SORT_KEYS
+
+    # -- how values compare -------------------------------------------------------------------
+
+    family: Callable[[str], Family]
+    """The kind of a column type of which two that are equal are equal to the engine and to a sharding."""
+    collation: Callable[[Column], str | None] = _declared
+    """That of a column as the dialect has it: None, or BINARY, where two values that are equal are the same
+    to a sharding."""
+    folds: Callable[[Column], Folds | None] = _not_relied_on
+    """What it takes as equal, where an EXACT column is known by it; None where EXACT says nothing."""
+    carries_collations: bool = False
+    """Whether the merge compares a fragment's columns as the shards do, computed ones too: but for the digits
+    of those that `quotients` tells of, if the reader cuts them."""
+
+    # -- text for the engine ------------------------------------------------------------------
+
+    reader: Reader
+    """The engine as the reader of a query."""
+    readable: Callable[[exp.Query], exp.Query] = _as_it_is
+    """A query that was written of a tree as the engine reads it; it may be edited in place."""
+    merged: Callable[[exp.Query, Declared], exp.Query] = _merged
+    """The merge's query as its engine is to have it; it may ask for the declared types of those of streams'
+    columns that are a table's, by stream and name."""
+    shapes: Callable[[Node], tuple[Shape, ...]] = _no_shapes
+    """Those of a fragment's columns, where the merge is SQLite."""
+    affinities: Callable[[Node], tuple[str, ...]] = _no_affinities
+    """What columns have there in the place of types; none in other dialects."""
