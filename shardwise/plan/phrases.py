@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import singledispatchmethod
 
 from sqlglot import exp
@@ -251,40 +252,12 @@ def expression_text(
     Less noise than SQL: `DATE '2026-01-01'` for a CAST of text, `x NOT IN (…)` for NOT x IN (…).
     What is longer than a line is told by what it reads (`formula of p0, p1`); the merge's SQL has it.
     """
-
     if dialect == "sqlite":
         dialect = "duckdb"  # sqlglot's printer for SQLite translates more than it writes
-
-    def write(part: exp.Expr) -> str:
-        if dialect in ("mysql", "postgres"):
-            return text_of(swapped(part), dialect)
-        return swapped(part).sql(dialect=dialect, copy=False, normalize_functions="lower", comments=False)
-
-    def swapped(part: exp.Expr) -> exp.Expr:
-        return part.transform(swap)
-
-    def swap(part: exp.Expr) -> exp.Expr:
-        id = column_id(part)
-        if id is not None:
-            return exp.Var(this=column_text(id))
-        plan = plan_of(part)
-        if plan is not None:
-            return exp.Var(this=f"({name_of(plan)})")
-        if type(part) is exp.Cast and type(part.this) is exp.Coalesce and _is_zero(part.this.expressions):
-            return exp.Var(this=write(part.this.this))
-        if type(part) is exp.Cast and (text := _typed_literal(part, dialect)):
-            return exp.Var(this=text)
-        if type(part) is exp.Not and type(part.this) in (exp.In, exp.Like, exp.ILike, exp.Between):
-            left, whole = write(part.this.this), write(part.this)
-            return exp.Var(this=f"{left} NOT {whole[len(left) + 1 :]}")
-        if type(part) is exp.Not and type(part.this) is exp.Is and type(part.this.expression) is exp.Null:
-            return exp.Var(this=f"{write(part.this.this)} IS NOT NULL")
-        return part
-
     if type(expr) is exp.EQ and type(expr.this) is type(expr.expression) is exp.Column:
         text = " = ".join(column_text(ColumnId(e.table, e.name)) for e in (expr.this, expr.expression))
     else:
-        text = _DOUBLE.sub(r"(\1)", write(expr))
+        text = _DOUBLE.sub(r"(\1)", _Phrase(column_text, name_of, dialect).write(expr))
     if len(text) <= _TEXT_MAX:
         return text
     columns = dict.fromkeys(
@@ -292,6 +265,45 @@ def expression_text(
     )
     named = re.findall(r"subquery \d+", text)
     return f"formula of {', '.join([*columns, *dict.fromkeys(named)])}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """How an expression's columns and subqueries are called, and in whose words it is written."""
+
+    column_text: Callable[[ColumnId], str]
+    name_of: Callable[[Node], str]
+    dialect: str
+
+    def write(self, part: exp.Expr) -> str:
+        named = part.transform(self._named)
+        if self.dialect in ("mysql", "postgres"):
+            return text_of(named, self.dialect)
+        return named.sql(dialect=self.dialect, copy=False, normalize_functions="lower", comments=False)
+
+    def _named(self, part: exp.Expr) -> exp.Expr:
+        id, plan = column_id(part), plan_of(part)
+        if id is not None:
+            return exp.Var(this=self.column_text(id))
+        if plan is not None:
+            return exp.Var(this=f"({self.name_of(plan)})")
+        text = self._shorter(part)
+        return part if text is None else exp.Var(this=text)
+
+    def _shorter(self, part: exp.Expr) -> str | None:
+        """What reads better than its SQL."""
+        if type(part) is exp.Cast:
+            if type(part.this) is exp.Coalesce and _is_zero(part.this.expressions):
+                return self.write(part.this.this)
+            return _typed_literal(part, self.dialect)
+        if type(part) is not exp.Not:
+            return None
+        if type(part.this) in (exp.In, exp.Like, exp.ILike, exp.Between):
+            left, whole = self.write(part.this.this), self.write(part.this)
+            return f"{left} NOT {whole[len(left) + 1 :]}"
+        if type(part.this) is exp.Is and type(part.this.expression) is exp.Null:
+            return f"{self.write(part.this.this)} IS NOT NULL"
+        return None
 
 
 def _is_zero(others: list[exp.Expr]) -> bool:
