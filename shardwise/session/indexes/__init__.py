@@ -8,14 +8,16 @@ In reading order:
 4. `staging.py`: the rows that should be there beside those that are, and what differs. It spills to disk.
 5. `applying.py`: the differences, written shard by shard in batches.
 6. `states.py`: how far an index is, and that one statement at a time works on it.
-7. `building.py`: the statements themselves; `kept.py`: CHECK of a table that the application keeps;
+7. `job.py`: the work of one statement, which is made of these.
+8. `building.py`: the statements themselves; `kept.py`: CHECK of a table that the application keeps;
    `listing.py`: SHOW INDEXES.
 
 To build is to repair an index table that is empty, or half full after a build that was stopped. So there is
 one way of writing, and it may stop anywhere: what is missing then is found the next time.
 """
 
-from shardwise.session.indexes.building import Asked, Found, Made, build, check, declare, drop, existing
+from shardwise.session.indexes.building import Found, Made, build, check, declare, drop, existing
+from shardwise.session.indexes.job import Asked
 from shardwise.session.indexes.listing import Listed, listed
 from shardwise.session.indexes.states import Progress, Watcher
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
-
-import duckdb
-import pyarrow as pa
 
 from shardwise.catalog import load
 from shardwise.catalog.hints import did_you_mean
@@ -19,17 +14,12 @@ from shardwise.catalog.tables import Built, IndexState
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import IntegrityError, NotSupportedError, ProgrammingError, UnknownName
 from shardwise.executor.guard import Guard
-from shardwise.executor.translate import translate
-from shardwise.executor.writing import check_writable
-from shardwise.options import Options
 from shardwise.session.clock import now
 from shardwise.session.indexes import kept
-from shardwise.session.indexes.applying import BATCH_ROWS, Target, Writing
-from shardwise.session.indexes.physical import Physical
-from shardwise.session.indexes.reading import Placing, batches_of, is_loose
+from shardwise.session.indexes.job import Asked, Job, prepared
 from shardwise.session.indexes.shapes import Shape, look_for_twice, shape_of, twice
 from shardwise.session.indexes.staging import Difference, Staging
-from shardwise.session.indexes.states import Watcher, Work, forget, set_state, working
+from shardwise.session.indexes.states import forget, set_state, working
 
 if TYPE_CHECKING:
     from shardwise.session.cluster import Cluster
@@ -53,16 +43,6 @@ class Found(NamedTuple):
     what: str
     rows: int
     is_repaired: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A statement's options, what stops it, who is told of its progress, and how much a batch may be."""
-
-    options: Options
-    guard: Guard
-    watcher: Watcher | None = None
-    batch_rows: int = BATCH_ROWS
 
 
 def declare(cluster: Cluster, statement: str) -> Index:
@@ -97,7 +77,7 @@ def build(cluster: Cluster, index: Index, asked: Asked) -> Made:
     seal = fingerprint(catalog, index)
     with (
         working(cluster, index.name, asked.watcher) as work,
-        _prepared(cluster, catalog, shape, asked) as job,
+        prepared(cluster, catalog, shape, asked) as job,
     ):
         state = cluster.catalog.state_of(index)  # as whoever worked on it before left it
         there = _begin(cluster, index, state, seal, job)
@@ -123,7 +103,7 @@ def check(cluster: Cluster, index: Index, asked: Asked, *, repair: bool) -> list
     seal = fingerprint(catalog, index)
     with (
         working(cluster, index.name, asked.watcher) as work,
-        _prepared(cluster, catalog, shape, asked, writes=repair) as job,
+        prepared(cluster, catalog, shape, asked, writes=repair) as job,
     ):
         state = _need_built(index, cluster.catalog.state_of(index), seal)
         there = job.writing.there()
@@ -151,7 +131,7 @@ def drop(cluster: Cluster, index: Index, asked: Asked) -> None:
         state = cluster.catalog.state_of(index)
         if state is not None:
             shape = shape_of(catalog, index)
-            with _prepared(cluster, catalog, shape, asked) as job:
+            with prepared(cluster, catalog, shape, asked) as job:
                 _shut(cluster, index, state, Built.DROPPING, asked.guard)
                 job.writing.drop()
         forget(cluster, index, is_declared=is_declared)
@@ -209,7 +189,7 @@ _NO_INDEX = frozenset({Family.NESTED, Family.INTERVAL, Family.BIT, Family.OTHER}
 _NO_INDEX_ON_POSTGRES = frozenset({"JSON", "XML", "POINT", "POLYGON"})
 
 
-def _begin(cluster: Cluster, index: Index, state: IndexState | None, seal: str, job: _Job) -> list[str]:
+def _begin(cluster: Cluster, index: Index, state: IndexState | None, seal: str, job: Job) -> list[str]:
     """Has the state be BUILDING; gives the shards that have an index table of a build that was stopped."""
     there = job.writing.there()
     if state is None:
@@ -263,7 +243,7 @@ def _need_built(index: Index, state: IndexState | None, seal: str) -> IndexState
     return state
 
 
-def _check_unique(job: _Job, staging: Staging) -> None:
+def _check_unique(job: Job, staging: Staging) -> None:
     index = job.shape.index
     if not isinstance(index, LookupIndex) or not index.unique:
         return
@@ -302,118 +282,3 @@ def _told(found: Sequence[Difference], shards: Sequence[str], *, is_repaired: bo
 
 
 _WORDS = ("missing", "superfluous", "on the wrong shard", "wrong values")
-
-
-# ------------------------------------------------------------------ the work
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Job:
-    """One statement's work. `beside` answers queries over the index table, as over any table."""
-
-    cluster: Cluster
-    beside: Cluster
-    catalog: Catalog
-    shape: Shape
-    target: Target
-    writing: Writing
-    asked: Asked
-
-    @contextmanager
-    def staging(self) -> Iterator[Staging]:
-        """What stops the statement stops what runs in it."""
-        guard = self.asked.guard
-        with Staging(self.shape, self.asked.options) as staging:
-            forget = guard.on_stop(staging.interrupt)
-            try:
-                yield staging
-            except duckdb.InterruptException:
-                guard.check()
-                raise
-            except duckdb.Error as error:
-                raise translate(error) from error
-            finally:
-                forget()
-
-    def read_wanted(self, staging: Staging, work: Work) -> None:
-        placing = Placing(self.shape, self.catalog, self.target.shards)
-        count = len(self.shape.places) or 1
-        names = [f"c{n}" for n in range(len(self.shape.columns))] + [f"p{n}" for n in range(count)]
-        staging.read(self._counted(map(placing.wanted, self._batches(self.shape.wanted, names)), work))
-
-    def read_there(self, staging: Staging, there: Sequence[str]) -> None:
-        """The rows of the index table, which is on these shards."""
-        if not there:
-            staging.read_there(())
-            return
-        placing = Placing(self.shape, self.catalog, self.target.shards)
-        names = [*(f"c{n}" for n in range(len(self.shape.columns))), "p0"]
-        sql = self.shape.there_on(there, self.catalog.dialect)
-        staging.read_there(map(placing.there, self._batches(sql, names)))
-
-    def put_right(self, staging: Staging, work: Work, *, is_compared: bool = False) -> int:
-        """Writes what differs; gives how many rows the index has then."""
-        if not is_compared:
-            staging.compare()
-        to_write = sum(count for _, count in staging.shards())
-        by_shard: dict[str, int] = {}
-        work.tell(work.progress._replace(to_write=to_write))
-
-        def on_batch(shard: str, rows: int) -> None:
-            by_shard[shard] = by_shard.get(shard, 0) + rows
-            work.tell(
-                work.progress._replace(shard=shard, on_shard=by_shard[shard], written=sum(by_shard.values()))
-            )
-
-        replace(self.writing, on_batch=on_batch).apply(staging)
-        counts = staging.counts()
-        self.writing.finish(counts)
-        return sum(counts.values())
-
-    def rows(self, sql: str) -> list[tuple[int, ...]]:
-        with self.beside.run(sql, options=self.asked.options, guard=self.asked.guard) as result:
-            return result.fetchall()
-
-    def _batches(self, sql: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        with self.beside.run(sql, options=self.asked.options, guard=self.asked.guard) as result:
-            yield from batches_of(result, names, loose=self.target.is_loose)
-
-    def _counted(self, batches: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
-        read = 0
-        for batch in batches:
-            self.asked.guard.check()
-            yield batch
-            read += batch.num_rows
-            work.tell(work.progress._replace(read=read))
-
-
-@contextmanager
-def _prepared(
-    cluster: Cluster, catalog: Catalog, shape: Shape, asked: Asked, *, writes: bool = True
-) -> Iterator[_Job]:
-    shards = catalog.homes(shape.table)
-    sources = {shard: catalog.source_of(shard) for shard in shards}
-    for source in sources.values() if writes else ():
-        check_writable(cluster.pool.location(source))
-    physical = Physical(catalog, cluster.open_source)
-    target = Target(
-        shards=shards,
-        sources=sources,
-        names={shard: catalog.partitions(shape.table, shard)[0] for shard in shards},
-        form=lambda shard: physical.form(shape, shard),
-        is_loose=is_loose(catalog),
-    )
-    # All moments are read and written in UTC. What is read are the tables, not another index of them.
-    options = replace(asked.options, time_zone="UTC", schema=None, scatter="allow", trust_indexes=False)
-    asked = replace(asked, options=options)
-    writing = Writing(pool=cluster.pool, target=target, guard=asked.guard, batch_rows=asked.batch_rows)
-    with cluster.beside(catalog.with_(shape.table)) as beside:
-        yield _Job(
-            cluster=cluster,
-            beside=beside,
-            catalog=catalog,
-            shape=shape,
-            target=target,
-            writing=writing,
-            asked=asked,
-        )
