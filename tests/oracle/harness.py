@@ -16,6 +16,8 @@ from tests.oracle.cluster import Cluster, Files, Grain
 from tests.oracle.compare import Answer, answer_of, difference, matching, same_count
 from tests.oracle.worlds import World
 
+ROWS_MAX = 20_000
+"""Of an answer that is compared, to random statements."""
 DUCKDB = tuple(int(part) for part in duckdb.__version__.split(".")[:2])
 
 
@@ -116,6 +118,43 @@ def run_case(
     )
     if case.rows is not None:
         assert written_rows_match(expected.rows, case.rows, case.ordered), (expected.rows, case.rows)
+
+
+def run_random(
+    stage: Stage,
+    world: World,
+    sql: str,
+    shards: int,
+    grain: Grain,
+    *,
+    seed: int,
+    without: tuple[str, ...] = (),
+    files: Files = "duckdb",
+    params: Any = None,
+    may_say: tuple[str, ...] = (),
+) -> None:
+    """The comparison for a random statement, which one database may raise on, or have too much to say of.
+
+    Its rows are in order if the statement is one that orders a derived table `z`. `may_say`: words of an
+    error of ours that is no fault.
+    """
+    expected = stage.right(world, sql, params)
+    if isinstance(expected, Exception) or len(expected.rows) > ROWS_MAX:
+        pytest.skip("one database raises, or the answer is too long to compare")
+    connection = stage.connection(world, shards, grain, without, files)
+    note = f", {files} files, seed {seed}, {params}" + "".join(f", without {name}" for name in without)
+    try:
+        actual = run(connection, sql, params or None)
+    except Exception as error:
+        if isinstance(error, shardwise.Error) and any(words in str(error) for words in may_say):
+            pytest.skip(f"an error, and no other answer: {error}")
+        pytest.fail(
+            f"{shards} shards, {grain} grain{note}\n{sql};\n{type(error).__name__}: {error}\n"
+            f"  one database: {expected.rows[:20]}",
+            pytrace=False,
+        )
+    ordered = ") z ORDER BY " in sql
+    report(difference(actual, expected, ordered=ordered), sql, shards, grain, actual, expected, note)
 
 
 def run(connection: Any, sql: str, params: Any = None) -> Answer:

@@ -127,7 +127,7 @@ def test_statements_that_use_an_index(indexed: IndexedStage, sql: str, shards: i
     expected = indexed.right(LETTERS, sql)
     assert not isinstance(expected, Exception), expected
     for trust in (True, False):
-        connection = indexed.connection(LETTERS, shards, grain, trust=trust)
+        connection = indexed.connection(LETTERS, shards, grain, trust_indexes=trust)
         actual = run(connection, sql)
         ordered = "LIMIT" in sql
         report(
@@ -146,7 +146,7 @@ def test_in_a_scope_no_index_is_read(indexed: IndexedStage, sql: str) -> None:
     """Not even what it holds of others is counted."""
     answers = []
     for trust in (True, False):
-        connection = indexed.connection(LETTERS, 3, "shard", trust=trust)
+        connection = indexed.connection(LETTERS, 3, "shard", trust_indexes=trust)
         with connection.scoped(by_k=[2, 5]) as scoped:
             try:
                 answers.append(sorted(map(repr, scoped.execute(sql).fetchall())))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from tests.oracle.cluster import Grain
 from tests.oracle.compare import difference
 from tests.oracle.harness import report, run, run_case
 from tests.oracle.indexed import PAIRS, SIZES, IndexedStage, cases, check_random, explained, in_turn
-from tests.oracle.worlds import LETTERS, SHOP, World
+from tests.oracle.worlds import LETTERS, SHOP
 
 WORLDS = {world.name: world for world in (LETTERS, SHOP, PAIRS)}
 INDEXES = {
@@ -47,22 +46,10 @@ COUNT = int(os.environ.get("SHARDWISE_FUZZ", "30"))
 FIRST = int(os.environ.get("SHARDWISE_FUZZ_SEED", "47000"))
 
 
-class _Forced(IndexedStage):
-    """Connections that join back whatever it costs."""
-
-    def connection(self, world: World, shards: int, grain: Grain, *more: Any, **options: Any) -> Any:
-        without = more[0] if more else ()
-        key = (world.name, shards, grain, "duckdb", (*without, "forced"))
-        if key not in self.connections:
-            self.connections[key] = self.cluster(world, shards, grain).session(
-                trust_indexes=True, force=("join_back",), verify_passes=True, disable_passes=without
-            )
-        return self.connections[key]
-
-
 @pytest.fixture(scope="module")
 def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedStage]:
-    stage = _Forced(tmp_path_factory.mktemp("joined"), INDEXES)
+    """Connections that join back whatever it costs."""
+    stage = IndexedStage(tmp_path_factory.mktemp("joined"), INDEXES, force=("join_back",))
     yield stage
     stage.close()
 

@@ -164,11 +164,7 @@ def mysql() -> Iterator[Ask]:
 
     def ask(sql: str, force: tuple[str, ...]) -> int:
         names, expected = world.expected(sql)
-        with world.cluster.connect(force=force) as con, con.execute(sql) as cursor:
-            found = [tuple(row) for row in cursor.fetchall()]
-            assert [column[0] for column in cursor.description or ()] == names
-            assert matching(_shown(found), _shown(expected)) == ([], [])
-            return cursor.stats.rows_sent
+        return _compared(world.cluster, sql, force, names, expected)
 
     yield ask
     world.close()
@@ -216,11 +212,9 @@ def postgresql() -> Iterator[Ask]:
     one = server.connect(names[-1])
 
     def ask(sql: str, force: tuple[str, ...]) -> int:
-        expected = one.execute(sql).fetchall()
-        with cluster.connect(force=force) as con, con.execute(sql) as cursor:
-            found = cursor.fetchall()
-            assert matching(_shown(found), _shown(expected)) == ([], [])
-            return cursor.stats.rows_sent
+        asked = one.execute(sql)
+        names = [column.name for column in asked.description or ()]
+        return _compared(cluster, sql, force, names, asked.fetchall())
 
     yield ask
     cluster.close()
@@ -239,10 +233,13 @@ def _fill(
     server.database(
         *(f"CREATE TABLE {name} ({columns})" for name, columns in declared.items()), name=database
     )
-    for name, found in rows.items():
-        kept = [row for row in found if shard is None or row[0] % SHARDS == shard]
-        if kept:
-            server.insert(database, name, kept)
+    server.fill(
+        database,
+        {
+            name: [row for row in found if shard is None or row[0] % SHARDS == shard]
+            for name, found in rows.items()
+        },
+    )
 
 
 @pytest.mark.parametrize("column", POSTGRES)
@@ -269,6 +266,21 @@ def test_a_side_whose_keys_cannot_be_read_narrows_nothing(
     """The keys' error was nobody's, and then they were taken for none at all: no row met any."""
     for sql in _comparing(column):
         postgresql(sql, force)
+
+
+def _compared(
+    cluster: shardwise.Cluster,
+    sql: str,
+    force: tuple[str, ...],
+    names: list[str],
+    expected: list[tuple[Any, ...]],
+) -> int:
+    """How many rows a cluster sent for an answer that is that of one database."""
+    with cluster.connect(force=force) as con, con.execute(sql) as cursor:
+        found = [tuple(row) for row in cursor.fetchall()]
+        assert [column[0] for column in cursor.description or ()] == names
+        assert matching(_shown(found), _shown(expected)) == ([], [])
+        return cursor.stats.rows_sent
 
 
 def _shown(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

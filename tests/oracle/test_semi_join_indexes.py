@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,6 @@ from tests.oracle.cluster import Grain
 from tests.oracle.compare import difference
 from tests.oracle.harness import report, run
 from tests.oracle.indexed import PAIRS, SIZES, IndexedStage, explained
-from tests.oracle.worlds import World
 
 # Sharded as l is, whose shard key has NULLs; r has a primary key, which is its shard key.
 INDEXES = {
@@ -85,18 +83,9 @@ WAYS = {"beside": BESIDE, "alone": ALONE, "": ELSEWHERE}
 OF_A_WAY = [(way, sql) for way, statements in WAYS.items() for sql in statements]
 
 
-class _Stage(IndexedStage):
-    def connection(self, world: World, shards: int, grain: Grain, *more: Any, **options: Any) -> Any:
-        key = (world.name, shards, grain, "duckdb", repr(options))
-        if key not in self.connections:
-            options = {"trust_indexes": True, "verify_passes": True} | options
-            self.connections[key] = self.cluster(world, shards, grain).connect(**options)
-        return self.connections[key]
-
-
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedStage]:
-    made = _Stage(tmp_path_factory.mktemp("semi"), INDEXES)
+    made = IndexedStage(tmp_path_factory.mktemp("semi"), INDEXES)
     yield made
     made.close()
 
