@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.oracle.cases import read
-from tests.oracle.cluster import By, Cluster, Table, mod, sizes
+from tests.oracle.cluster import By, Cluster, Files, Table, mod, sizes
 from tests.oracle.compare import answer_of, difference
 from tests.oracle.generator import statement
 from tests.oracle.harness import Stage, report, run
@@ -33,6 +34,17 @@ JOINING = ("JOIN", "EXISTS", " IN (")
 def test_tpch_answers_alike_by_every_strategy(stage: Stage, case: object, force: tuple[str, ...]) -> None:
     world = tpch(0.01)
     _compared(stage, world, case.sql, case.ordered, case.order_keys, 3, "shard", force)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("files", "shards"), [("sqlite", 3), ("servers", 4)])
+@pytest.mark.parametrize("force", [("broadcast",), ("keys",)], ids="-".join)
+@pytest.mark.parametrize("case", read("tpch"), ids=lambda case: case.title)
+def test_tpch_answers_alike_where_rows_and_keys_go_to_other_products(
+    stage: Stage, case: Any, force: tuple[str, ...], files: Files, shards: int
+) -> None:
+    world = tpch(0.01)
+    _compared(stage, world, case.sql, case.ordered, case.order_keys, shards, "shard", force, files)
 
 
 @pytest.mark.slow
@@ -73,12 +85,14 @@ def test_keys_of_rows_that_have_not_come_yet_wait(tmp_path: Path) -> None:
             assert difference(run(connection, sql), expected) is None
 
 
-def _compared(stage, world, sql, ordered, order_keys, shards, grain, force) -> None:  # type: ignore[no-untyped-def]
+def _compared(  # type: ignore[no-untyped-def]
+    stage, world, sql, ordered, order_keys, shards, grain, force, files="duckdb"
+) -> None:
     expected = stage.right(world, sql)
     if isinstance(expected, Exception):
         pytest.skip("one database raises")
-    with stage.connection(world, shards, grain).cursor() as cursor:
+    with stage.connection(world, shards, grain, files=files).cursor() as cursor:
         cursor.execute(sql, force=force)
         actual = answer_of(cursor)
     problem = difference(actual, expected, ordered=ordered, order_keys=order_keys)
-    report(problem, sql, shards, grain, actual, expected, f", force={force}")
+    report(problem, sql, shards, grain, actual, expected, f", force={force}, {files}")
