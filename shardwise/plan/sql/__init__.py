@@ -8,6 +8,6 @@ Reading order: render, block, clauses, joins, sources, expressions, names.
 
 from shardwise.plan.sql.names import stream_names
 from shardwise.plan.sql.render import Leaf, to_query
-from shardwise.plan.sql.text import as_sqlite_reads_it, text_of
+from shardwise.plan.sql.text import as_sqlite_reads_it, text_of, with_bare_arms
 
-__all__ = ["Leaf", "as_sqlite_reads_it", "stream_names", "text_of", "to_query"]
+__all__ = ["Leaf", "as_sqlite_reads_it", "stream_names", "text_of", "to_query", "with_bare_arms"]

@@ -47,6 +47,17 @@ def as_sqlite_reads_it(query: exp.Query) -> exp.Query:
     return query
 
 
+def with_bare_arms(query: exp.Query) -> exp.Query:
+    """The same query, edited in place: an arm of a set operation that stands in parentheses, which SQLite
+    does not take, is selected from."""
+    for operation in list(query.find_all(exp.SetOperation)):
+        for side in ("this", "expression"):
+            arm = operation.args[side]
+            if isinstance(arm, exp.Subquery):
+                operation.set(side, exp.Select(expressions=[exp.Star()], from_=exp.From(this=arm)))
+    return query
+
+
 def _made_aggregate(item: exp.Expr) -> None:
     """`1 AS one` with a count in it, so that there is one row of it, whatever there is to count."""
     inner = item.this if isinstance(item, exp.Alias) else item

@@ -10,7 +10,7 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Column, Table, View
 from shardwise.catalog.sqlite_types import family
 from shardwise.errors import NotSupportedError, ProgrammingError, Reason, Unplannable
-from shardwise.plan.sql import as_sqlite_reads_it
+from shardwise.plan.sql import as_sqlite_reads_it, with_bare_arms
 from shardwise.plan.sql.reader import Reader
 from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.sqlite_aggregates import combine
@@ -206,7 +206,7 @@ SQLITE = Dialect(
     finds_subqueries=False,
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
-    readable=as_sqlite_reads_it,
+    readable=lambda query: with_bare_arms(as_sqlite_reads_it(query)),
     shapes=shapes,
     affinities=affinities,
     folds=folds,

@@ -198,3 +198,6 @@ SELECT sum(price * 1e308 * id), avg(price * 1e308 * id), total(price * 1e308 * i
 SELECT k, sum(iif(id % 2, 1e999, -1e999)), total(iif(id % 2, 1e999, -1e999)) FILTER (WHERE id > 9), avg(price) FROM t GROUP BY k
 SELECT total(k) FROM t WHERE 0
 SELECT id > 500, total(k), sum(k) FROM t WHERE id < 0 GROUP BY 1
+SELECT id FROM t WHERE id < 4 UNION ALL SELECT v FROM (SELECT v FROM u ORDER BY v, id LIMIT 3) AS q
+SELECT 1 AS c FROM t UNION ALL SELECT 1 AS c FROM (SELECT 1 AS d FROM u ORDER BY 1) AS q
+SELECT k FROM (SELECT k FROM t ORDER BY k, id LIMIT 4) AS q UNION SELECT v FROM (SELECT v FROM u ORDER BY v DESC LIMIT 2) AS r ORDER BY 1
