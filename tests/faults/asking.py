@@ -9,6 +9,8 @@ from typing import Any, Final
 from shardwise.errors import Error
 from shardwise.executor.backends.base import Backend, Location, SourceConnection, SourceOptions
 
+SOON_S: Final = 8.0
+"""What is stopped or given up ends within this, on a busy machine too; else it takes 10 s, or minutes."""
 BOTH: Final = (("id", "BIGINT"), ("word", "VARCHAR"))
 
 

@@ -23,7 +23,7 @@ from shardwise.errors import (
 )
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.mysql import MySQLBackend, MySQLSource
-from tests.faults.asking import error_of, read, rows, until
+from tests.faults.asking import SOON_S, error_of, read, rows, until
 from tests.faults.certificates import certificates
 from tests.faults.proxy import Proxy
 from tests.servers import private_mariadb
@@ -38,8 +38,9 @@ SLOW = "SELECT count(*) FROM many a, many b, many c WHERE concat(a.word, b.word,
 
 @pytest.fixture(scope="module")
 def server() -> MariaDB:
+    """One of this worker alone: a test stops it."""
     return private_mariadb(
-        "faults",
+        f"faults{os.environ.get('PYTEST_XDIST_WORKER', '')}",
         "--ssl-ca={files}/ca.pem",
         "--ssl-cert={files}/server.pem",
         "--ssl-key={files}/server.key",
@@ -137,7 +138,7 @@ def test_no_server(backend: MySQLBackend, server: MariaDB, database: str) -> Non
     error = error_of(backend, location(server, database, free_port()))
     assert isinstance(error, ShardUnavailable)
     assert "cannot be reached" in error.message
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < SOON_S
 
 
 def test_a_server_that_says_nothing_at_connect(backend: MySQLBackend, server: MariaDB, database: str) -> None:
@@ -146,7 +147,7 @@ def test_a_server_that_says_nothing_at_connect(backend: MySQLBackend, server: Ma
         began = time.monotonic()
         error = error_of(backend, location(server, database, proxy.port, connect_timeout_s="0.5"))
         assert isinstance(error, ShardUnavailable)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < SOON_S
 
 
 @pytest.mark.parametrize(
@@ -351,7 +352,7 @@ def test_the_servers_own_timeout(backend: MySQLBackend, server: MariaDB, databas
     error = error_of(backend, where, SLOW)
     assert isinstance(error, DeadlineExceeded)
     assert "(1969)" in error.message
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < SOON_S
 
 
 # -- stopped by us ------------------------------------------------------------------------------
@@ -366,15 +367,36 @@ def test_a_cancel_ends_the_statement_on_the_server(
     def interrupt() -> None:
         asked.append(time.monotonic())
         connection.interrupt()
-        assert time.monotonic() - asked[0] < 0.1  # it does not wait
 
     timer = threading.Timer(0.3, interrupt)
     timer.start()
     with pytest.raises(Cancelled):
         rows(connection, SLOW)
-    assert time.monotonic() - asked[0] < 1
+    assert time.monotonic() - asked[0] < SOON_S
     timer.join()
-    assert not [info for _, info in threads(server, database) if info and "concat" in info]
+    until(lambda: not [info for _, info in threads(server, database) if info and "concat" in info])
+
+
+def test_a_cancel_does_not_wait_for_the_server(backend: MySQLBackend, server: MariaDB, database: str) -> None:
+    took: list[float] = []
+    with Proxy(server.host, server.port) as proxy:
+        source = backend.open(location(server, database, proxy.port), SourceOptions())
+        connection = source.connect("UTC")
+
+        def interrupt() -> None:
+            proxy.stall()
+            began = time.monotonic()
+            connection.interrupt()
+            took.append(time.monotonic() - began)
+            proxy.flow()
+
+        timer = threading.Timer(0.5, interrupt)
+        timer.start()
+        with pytest.raises(Cancelled):
+            rows(connection, SLOW)
+        timer.join()
+        assert took[0] < SOON_S / 2
+        source.close()
 
 
 def test_cancel_before_anything_has_begun(source: MySQLSource) -> None:
@@ -398,7 +420,7 @@ def test_cancel_while_it_connects(backend: MySQLBackend, server: MariaDB, databa
         began = time.monotonic()
         with pytest.raises(Cancelled):
             connection.execute("SELECT 1", {})
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < SOON_S
         timer.join()
         connection.close()
 
@@ -440,7 +462,7 @@ def test_cancel_when_no_connection_is_free(backend: MySQLBackend, plain: MariaDB
     timer.start()
     with pytest.raises(Cancelled):
         rows(connection, SLOW)
-    assert time.monotonic() - asked[0] < 1
+    assert time.monotonic() - asked[0] < SOON_S
     timer.join()
     for each in others:
         each.close()
@@ -457,7 +479,7 @@ def test_closing_early_stops_the_server(
         connection.fetchmany(fetched)
     began = time.monotonic()
     connection.close()
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < SOON_S
     until(lambda: not threads(server, database))  # nor the session that ended it, as it begins
 
 

@@ -24,7 +24,7 @@ from shardwise.errors import (
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.postgres import PostgresBackend, PostgresSource
 from shardwise.executor.backends.postgres.settings import Settings
-from tests.faults.asking import BOTH, error_of, read, rows, rows_of, until
+from tests.faults.asking import BOTH, SOON_S, error_of, read, rows, rows_of, until
 from tests.faults.certificates import certificates
 from tests.faults.proxy import Proxy
 from tests.servers.postgres_server import Postgres, private_postgres
@@ -38,8 +38,9 @@ SLOW = "SELECT count(*) FROM many a, many b, many c WHERE a.word || b.word || c.
 
 @pytest.fixture(scope="module")
 def server() -> Postgres:
+    """One of this worker alone: a test stops it."""
     return private_postgres(
-        "faults",
+        f"faults{os.environ.get('PYTEST_XDIST_WORKER', '')}",
         "ssl=on",
         "ssl_ca_file={files}/ca.pem",
         "ssl_cert_file={files}/server.pem",
@@ -138,7 +139,7 @@ def test_no_server(backend: PostgresBackend, server: Postgres, database: str) ->
     error = error_of(backend, location(server, database, port))
     assert isinstance(error, ShardUnavailable)
     assert f"the server at {server.host}:{port} cannot be reached" in error.message
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < SOON_S
 
 
 def test_a_host_that_there_is_not(backend: PostgresBackend, server: Postgres, database: str) -> None:
@@ -396,7 +397,7 @@ def test_the_servers_own_timeout(backend: PostgresBackend, server: Postgres, dat
     error = error_of(backend, location(server, database, statement_timeout_s="0.3"), SLOW)
     assert isinstance(error, DeadlineExceeded)
     assert "statement_timeout_s" in (error.hint or "")
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < SOON_S
 
 
 # -- stopped by us ------------------------------------------------------------------------------
@@ -412,17 +413,40 @@ def test_a_cancel_ends_the_statement_on_the_server(
     def interrupt() -> None:
         asked.append(time.monotonic())
         connection.interrupt()
-        assert time.monotonic() - asked[0] < 0.1  # it does not wait
 
     timer = threading.Timer(0.3, interrupt)
     timer.start()
     with pytest.raises(psycopg.errors.QueryCanceled) as caught:
         read(connection, SLOW.replace("count(*)", "count(*), ''"), start)
-    assert time.monotonic() - asked[0] < 1
+    assert time.monotonic() - asked[0] < SOON_S
     assert isinstance(backend.translate_error(caught.value, location(server, database)), Cancelled)
     timer.join()
     until(lambda: not running(server, database))
     connection.close()
+
+
+def test_a_cancel_does_not_wait_for_the_server(
+    backend: PostgresBackend, server: Postgres, database: str
+) -> None:
+    took: list[float] = []
+    with Proxy(server.host, server.port) as proxy:
+        source = backend.open(location(server, database, proxy.port), SourceOptions())
+        connection = source.connect("UTC")
+
+        def interrupt() -> None:
+            proxy.stall()
+            began = time.monotonic()
+            connection.interrupt()
+            took.append(time.monotonic() - began)
+            proxy.flow()
+
+        timer = threading.Timer(0.5, interrupt)
+        timer.start()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            rows(connection, SLOW)
+        timer.join()
+        assert took[0] < SOON_S / 2
+        source.close()
 
 
 def test_a_cancel_that_comes_first(source: PostgresSource) -> None:
@@ -458,7 +482,7 @@ def test_closing_early_stops_the_server(
         connection.fetchmany(fetched)
     began = time.monotonic()
     connection.close()
-    assert time.monotonic() - began < 2.5  # to read 900 million rows takes minutes
+    assert time.monotonic() - began < SOON_S  # to read 900 million rows takes minutes
     until(lambda: not running(server, database))
 
 

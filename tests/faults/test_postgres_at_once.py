@@ -18,6 +18,7 @@ from shardwise.executor.backends.postgres import PostgresBackend, PostgresSource
 from shardwise.executor.backends.postgres.session import Session
 from shardwise.session import Cluster
 from shardwise.session import open as open_cluster
+from tests.faults.asking import SOON_S
 from tests.faults.proxy import Proxy
 from tests.faults.test_postgres_cluster import answer
 from tests.servers.postgres_server import Postgres, private_postgres
@@ -348,7 +349,7 @@ def test_a_cancel_amid_the_statement(source: PostgresSource) -> None:
     began = time.monotonic()
     with pytest.raises(psycopg.errors.QueryCanceled):
         connection.execute(sql, {"p1": 2})
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < SOON_S
     timer.join()
     connection.close()
     assert point(source, learn(source)) == [("w7",)]
@@ -376,7 +377,7 @@ def test_a_deadline_amid_the_statement(database: str) -> None:
         began = time.monotonic()
         with pytest.raises(DeadlineExceeded):
             cursor.execute(sql, [300_000_000], deadline_s=0.3).fetchall()
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < SOON_S
         assert cursor.execute(sql, [5]).fetchall() == [(5,)]
 
 

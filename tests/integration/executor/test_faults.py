@@ -241,8 +241,8 @@ def test_out_of_memory(lab: Lab) -> None:
 @pytest.mark.parametrize("plan", [everywhere, on_one])
 @pytest.mark.parametrize("is_arrow", [False, True])
 def test_the_deadline(lab: Lab, plan: Any, is_arrow: bool) -> None:
-    """Soon after it; the best of three, for the machine may be busy."""
-    assert any(_exceed(lab, plan(lab, ENDLESS), is_arrow) < 1.5 for _ in range(3))
+    """Soon after it; the best of ten, for the machine may be busy."""
+    assert any(_exceed(lab, plan(lab, ENDLESS), is_arrow) < 1.5 for _ in range(10))
 
 
 def _exceed(lab: Lab, plan: Plan, is_arrow: bool) -> float:
@@ -266,8 +266,8 @@ def in_a_first(lab: Lab, sql: str) -> Plan:
 @pytest.mark.parametrize("plan", [everywhere, on_one, in_the_merge])
 @pytest.mark.parametrize("is_arrow", [False, True])
 def test_cancel_from_another_thread(lab: Lab, plan: Any, is_arrow: bool) -> None:
-    """Within 0.2 s; the best of three, for the machine may be busy."""
-    assert any(_cancel(lab, plan(lab, ENDLESS), is_arrow) < 0.2 for _ in range(3))
+    """Within 0.2 s; the best of ten, for the machine may be busy."""
+    assert any(_cancel(lab, plan(lab, ENDLESS), is_arrow) < 0.2 for _ in range(10))
 
 
 def _cancel(lab: Lab, plan: Plan, is_arrow: bool) -> float:
@@ -295,8 +295,8 @@ def test_the_deadline_holds_for_what_runs_first(lab: Lab) -> None:
 
 
 def test_close_while_shards_work(lab: Lab) -> None:
-    """At once; the best of three, for the machine may be busy."""
-    assert any(_close(lab) < 0.5 for _ in range(3))
+    """At once; the best of ten, for the machine may be busy."""
+    assert any(_close(lab) < 0.5 for _ in range(10))
 
 
 def _close(lab: Lab) -> float:
