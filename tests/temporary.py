@@ -7,33 +7,56 @@ are there, and stay.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TextIO
 
 MEMORY = Path("/dev/shm")
 _ROOM_BYTES = 12 << 30
 """A whole run has half of this."""
-_KEPT: list[Path] = []
+_PREFIX = "shardwise-tests-"
+_KEPT: list[tuple[Path, TextIO]] = []
+"""The folder, and its lock, which ends with this process, however it ends."""
 
 
 def in_memory() -> None:
     """Has this process, and those that it starts, make their temporary files in memory."""
-    if "TMPDIR" in os.environ or not _has_room():
+    if "TMPDIR" in os.environ:
         return
-    folder = Path(tempfile.mkdtemp(prefix="shardwise-tests-", dir=MEMORY))
+    _remove_what_others_left()
+    if not _has_room():
+        return
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=MEMORY))
     folder.chmod(0o1777)  # as of any such folder: servers are other users'
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
-    _KEPT.append(folder)
+    lock = (folder / "new").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (folder / "new").rename(folder / "lock")  # nobody finds it before it is held
+    _KEPT.append((folder, lock))
 
 
 def forget() -> None:
     """Removes them."""
     while _KEPT:
-        shutil.rmtree(_KEPT.pop(), ignore_errors=True)
+        folder, lock = _KEPT.pop()
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
         os.environ.pop("TMPDIR", None)
         tempfile.tempdir = None
+
+
+def _remove_what_others_left() -> None:
+    """The folders of sessions that were killed: nobody holds their locks."""
+    for path in MEMORY.glob(f"{_PREFIX}*/lock"):
+        try:
+            with path.open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path.parent, ignore_errors=True)
+        except OSError:
+            continue
 
 
 def _has_room() -> bool:
