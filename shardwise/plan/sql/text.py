@@ -8,20 +8,31 @@ from shardwise.plan.sql.null_safe_mysql import with_null_safe
 from shardwise.plan.sql.own_mysql import mysql_text
 from shardwise.plan.sql.own_postgres import postgres_text
 from shardwise.plan.sql.sqlite import KEYWORDS
+from shardwise.plan.tree import bare
 
 
 def text_of(query: exp.Expr, dialect: str) -> str:
-    """The query's SQL. Of a tree of SQLite's own SQL a name that is a word of it is quoted."""
+    """The query's SQL."""
     if dialect == "mysql":
         return mysql_text(with_null_safe(query))
-    if dialect == "sqlite":
-        query = query.copy()
-        for name in query.find_all(exp.Identifier):
-            if name.name.lower() in KEYWORDS:
-                name.set("quoted", True)
     if dialect == "postgres":
         return postgres_text(query)
-    return query.sql(dialect=dialect)
+    return (_as_sqlite_writes_it(query) if dialect == "sqlite" else query).sql(dialect=dialect)
+
+
+def _as_sqlite_writes_it(query: exp.Expr) -> exp.Expr:
+    """A tree of SQLite's own SQL, with names that are words of it quoted.
+
+    Of `x IS (EXISTS (…))` a truth value may be known by now; `x IS TRUE` would ask whether x is not zero.
+    """
+    query = query.copy()
+    for node in query.find_all(exp.Identifier, exp.NullSafeEQ, exp.NullSafeNEQ):
+        if isinstance(node, exp.Identifier):
+            if node.name.lower() in KEYWORDS:
+                node.set("quoted", True)
+        elif isinstance(truth := bare(node.expression), exp.Boolean):
+            node.set("expression", exp.Literal.number(int(truth.this)))
+    return query
 
 
 def as_sqlite_reads_it(query: exp.Query) -> exp.Query:

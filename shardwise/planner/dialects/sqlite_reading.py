@@ -21,6 +21,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from shardwise.plan.tree import bare
 from shardwise.planner.families import words
 from shardwise.planner.made_tokens import token_at
 
@@ -137,7 +138,7 @@ def _after_parenthesis(tokens: list[Token], at: int) -> int:
 
 
 def restored(tree: exp.Expr) -> exp.Expr:
-    """The tree with the user's names again."""
+    """The tree with the user's names again, and with `x IS TRUE` in every form as the test that it is."""
     for node in list(tree.walk()):
         if isinstance(node, exp.Anonymous | exp.Identifier):
             name = node.this
@@ -151,11 +152,26 @@ def restored(tree: exp.Expr) -> exp.Expr:
                     raise ParseError(f"{text} is no type here: SQLite has CAST(… AS {text}), and no ::")
                 node.set("kind", bytes.fromhex(text.removeprefix(_TYPE)).decode())
         elif isinstance(node, exp.Sqrt):
-            plus = exp.Anonymous(this="+", expressions=[node.this])
-            if node is tree:
-                return plus
-            node.replace(plus)
+            tree = _put(tree, node, exp.Anonymous(this="+", expressions=[node.this]))
+        elif isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ) and isinstance(
+            bare(node.expression), exp.Boolean
+        ):
+            tree = _put(tree, node, _truth_test(node))
     return tree
+
+
+def _put(tree: exp.Expr, node: exp.Expr, other: exp.Expr) -> exp.Expr:
+    """The tree with `other` in the node's place."""
+    if node is tree:
+        return other
+    node.replace(other)
+    return tree
+
+
+def _truth_test(node: exp.Binary) -> exp.Paren:
+    """`x IS NOT DISTINCT FROM TRUE`, which is no comparison either."""
+    test: exp.Expr = exp.Is(this=node.this, expression=bare(node.expression))
+    return exp.Paren(this=exp.Not(this=test) if isinstance(node, exp.NullSafeNEQ) else test)
 
 
 def _is_call(tokens: list[Token], at: int) -> bool:

@@ -22,6 +22,7 @@ OTHER_CODE = (
     "FROM c, m",
     "NOTNULL",
     "NOT FALSE",
+    "IS DISTINCT FROM (FALSE)",
     ", (SELECT 1",
     "(VALUES (1) UNION",
     ", json_each(",
