@@ -128,13 +128,15 @@ def equalities(
     null_safe: bool = False,
     linked: Callable[[ColumnId, ColumnId, Types], bool] | None = None,
 ) -> list[Pair]:
-    """The pairs that a top-level `=` (or IS NOT DISTINCT FROM) of columns or row values makes equal; `linked`
-    says of which it does, `linkable` if it is not given."""
+    """The pairs that a top-level `=` of columns makes equal; `null_safe`: those that may both be NULL, too.
+    `linked` says of which it does, `linkable` if it is not given."""
     linked = linked or linkable
     pairs = []
     for conjunct in conjuncts:
         test = bare(conjunct)
-        if type(test) is exp.EQ or (null_safe and type(test) is exp.NullSafeEQ):
+        if type(test) is exp.EQ or type(test) is exp.NullSafeEQ:
+            if is_null_safe(test) and not null_safe:
+                continue
             lefts, rights = _members(test.this), _members(test.expression)
             if len(lefts) == len(rights):
                 for one, other in zip(lefts, rights, strict=True):
@@ -142,6 +144,14 @@ def equalities(
                     if left is not None and right is not None and linked(left, right, types):
                         pairs.append((left, right))
     return pairs
+
+
+def is_null_safe(conjunct: exp.Expr) -> bool:
+    """Whether it may be TRUE of two NULLs: IS NOT DISTINCT FROM, and `=` of rows, (1, NULL) = (1, NULL)."""
+    test = bare(conjunct)
+    if type(test) is exp.EQ:
+        return any(isinstance(side, exp.Tuple) for side in (bare(test.this), bare(test.expression)))
+    return type(test) is exp.NullSafeEQ
 
 
 def _members(expr: exp.Expr) -> list[exp.Expr]:

@@ -96,6 +96,8 @@ COMPARING = (
     "SELECT m.id, f.id FROM {many} m JOIN {few} f ON m.j = f.j AND f.{c} < m.{c}",
     "SELECT m.id, f.id FROM {many} m JOIN {few} f ON m.j = f.j AND f.{c} IS DISTINCT FROM m.{c}",
     "SELECT m.{c}, count(*) FROM {many} m JOIN {few} f ON f.{c} = m.{c} GROUP BY ALL",
+    # Rows compare NULL with NULL as equal: of j both 97 and 99 have none.
+    "SELECT m.id, f.id, m.{c} FROM {many} m JOIN {few} f ON (f.j, f.id + 2) = (m.j, m.id)",
 )
 FORCES = (("broadcast",), ("keys",))
 

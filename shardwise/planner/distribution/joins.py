@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlglot import exp
-
 from shardwise.plan.nodes import Join, JoinKind
 from shardwise.planner.distribution.keys import firmer
 from shardwise.planner.distribution.questions import Questions
@@ -23,7 +21,7 @@ from shardwise.planner.distribution.values import (
     covers,
     meet,
 )
-from shardwise.planner.equivalence import Equivalence, equalities
+from shardwise.planner.equivalence import Equivalence, equalities, is_null_safe
 
 
 def of_join(node: Join, analysis: Questions) -> Distribution:
@@ -135,4 +133,4 @@ def _keys_after(node: Join, left: Split, right: Split, linked: tuple[Key, Key] |
 
 
 def _is_null_safe(node: Join) -> bool:
-    return any(type(c) is exp.NullSafeEQ for c in node.on)
+    return any(map(is_null_safe, node.on))

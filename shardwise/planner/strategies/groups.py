@@ -15,9 +15,9 @@ from sqlglot import exp
 
 from shardwise.caching import cached_property
 from shardwise.plan.nodes import ColumnId, Join, Node
-from shardwise.plan.tree import bare, column, columns_in, parted
+from shardwise.plan.tree import column, columns_in, parted
 from shardwise.planner.distribution import Analysis, Merged
-from shardwise.planner.equivalence import Equivalence, Types, are_declared_alike, equalities
+from shardwise.planner.equivalence import Equivalence, Types, are_declared_alike, equalities, is_null_safe
 
 Conjuncts = tuple[exp.Expr, ...]
 
@@ -38,7 +38,7 @@ class Group:
     @cached_property
     def alike(self) -> Equivalence:
         """As `equal`, and where both are NULL: enough for rows to be together, not for more conditions."""
-        null_safe = (c for c in self.on if type(bare(c)) is exp.NullSafeEQ)
+        null_safe = (c for c in self.on if is_null_safe(c))
         return self.equal.with_pairs(equalities(null_safe, self.types, null_safe=True))
 
     @classmethod
