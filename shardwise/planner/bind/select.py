@@ -27,11 +27,11 @@ from shardwise.plan.nodes import (
 from shardwise.plan.tree import (
     bare,
     column,
-    conjuncts,
     same,
 )
 from shardwise.planner.bind.block import Block, SelectItem
 from shardwise.planner.bind.bound import BoundQuery
+from shardwise.planner.bind.conditions import conditions
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.grouping import grouped
 from shardwise.planner.bind.order import is_order_by_all, place, sort_key
@@ -75,7 +75,7 @@ def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> BoundQuery:
     block = Block(binder, ast, scope, item.node, own=item.node.output_ids)
     block.items = _select_items(block)
     if ast.args.get("where") is not None:
-        where = conjuncts(Expressions(binder, scope).bind(ast.args["where"].this))
+        where = conditions(Expressions(binder, scope).bind(ast.args["where"].this), binder.dialect)
         block.node = Filter(input=block.node, conjuncts=where)
     order = _order_items(block)
     exprs = [i.expr for i in block.items] + [key.expr for key, _ in order]
@@ -86,10 +86,10 @@ def _bind(binder: Binder, ast: exp.Select, outer: Scope | None) -> BoundQuery:
         exprs.append(Expressions(binder, scope).bind(qualify.this))
     exprs, having = grouped(block, exprs)
     if having is not None:
-        block.node = Filter(input=block.node, conjuncts=conjuncts(having))
+        block.node = Filter(input=block.node, conjuncts=conditions(having, binder.dialect))
     exprs = _windows(block, exprs)
     if qualify is not None:
-        block.node = Filter(input=block.node, conjuncts=conjuncts(exprs.pop()))
+        block.node = Filter(input=block.node, conjuncts=conditions(exprs.pop(), binder.dialect))
     width = len(block.items)
     selected, sort_exprs = exprs[:width], exprs[width : width + len(order)]
     on_exprs = exprs[width + len(order) :] if distinct_on is not None else None

@@ -10,9 +10,10 @@ from sqlglot import exp
 from shardwise.catalog.model import Table, View
 from shardwise.errors import NotSupportedError, Position, Reason, UnknownName, Unplannable
 from shardwise.plan.nodes import ColumnId, Join, JoinKind, Local, Node, Output, Scan, TableFunction
-from shardwise.plan.tree import column, conjuncts, free_columns
+from shardwise.plan.tree import column, free_columns
 from shardwise.planner.allowed import TABLE_FUNCTIONS, forbidden
 from shardwise.planner.bind.bound import BoundQuery
+from shardwise.planner.bind.conditions import conditions
 from shardwise.planner.bind.expressions import Expressions
 from shardwise.planner.bind.information import INFORMATION, PREFIX, VIEWS
 from shardwise.planner.bind.scope import (
@@ -111,7 +112,7 @@ def _join(binder: Binder, join: exp.Join, left: FromItem, right: FromItem, outer
     on: tuple[exp.Expr, ...] = ()
     if join.args.get("on") is not None:
         both = binder.scope(_side_by_side(left, right), outer)
-        on = conjuncts(Expressions(binder, both).bind(join.args["on"]))
+        on = conditions(Expressions(binder, both).bind(join.args["on"]), binder.dialect)
     if kind == "positional":
         raise Unplannable(
             "POSITIONAL JOIN pairs rows by their position, which rows of shards do not have",

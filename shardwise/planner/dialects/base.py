@@ -166,6 +166,8 @@ class Dialect:
     collation: Callable[[Column], str | None] = _declared
     """That of a column as the dialect has it: None, or BINARY, where two values that are equal are the same
     to a sharding."""
+    rows_equal_nulls: bool = True
+    """Whether two rows are equal that have NULL in the same place: (1, NULL) = (1, NULL)."""
     folds: Callable[[Column], Folds | None] = _not_relied_on
     """What it takes as equal, where an EXACT column is known by it; None where EXACT says nothing."""
     carries_collations: bool = False

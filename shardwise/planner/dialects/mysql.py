@@ -197,6 +197,7 @@ MYSQL = Dialect(
         merges_below_windows=False,
     ),
     family=family,
+    rows_equal_nulls=False,
     is_alone=True,
     filters_whole=True,
     finds_subqueries=False,

@@ -316,6 +316,7 @@ POSTGRES = Dialect(
     combine=combine,
     reader=Reader(qualify=False, has_semi_join=False, joins_full_on_anything=False),
     family=family,
+    rows_equal_nulls=False,
     name_of=column_name,
     readable=readable,
     collation=collation,

@@ -201,6 +201,7 @@ SQLITE = Dialect(
     combine=combine,
     reader=Reader(qualify=False, having_alone=False, has_semi_join=False),
     family=family,
+    rows_equal_nulls=False,
     is_alone=True,
     filters_whole=True,
     finds_subqueries=False,

@@ -28,6 +28,8 @@ SELECT a.id, b.id FROM t a JOIN t b ON a.acc = b.acc WHERE a.id < 10 ORDER BY 1,
 SELECT a.id, b.id FROM t a JOIN t b ON a.bin = b.bin WHERE a.id < 10 ORDER BY 1, 2
 SELECT t.id, r.n FROM t JOIN r ON t.name = r.code ORDER BY 1, 2
 SELECT t.id, p.z FROM t JOIN p ON t.name = p.name WHERE t.id < 15 ORDER BY 1, 2
+SELECT a.id, b.id FROM t a JOIN t b ON (a.bin, a.name) = (b.bin, b.name) WHERE a.id < 10 ORDER BY 1, 2
+SELECT a.id, b.id FROM t a LEFT JOIN t b ON (a.name, (a.acc, a.bin)) = (b.name, (b.acc, b.bin)) AND a.id < b.id ORDER BY 1, 2
 SELECT p.name, q.name FROM p JOIN q ON p.name = q.name COLLATE utf8mb4_general_ci
 SELECT t.id, w.x FROM t LEFT JOIN w ON t.name = w.name AND w.x = 2 WHERE t.id < 20 ORDER BY 1, 2
 SELECT count(*) FROM p a JOIN p b ON a.name = b.name

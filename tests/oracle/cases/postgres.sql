@@ -206,6 +206,7 @@ SELECT unnest(nums) AS x, id FROM t ORDER BY id, x
 SELECT x, count(*) FROM t, unnest(tags) x GROUP BY x ORDER BY x
 SELECT generate_series(1, 3), generate_series(10, 12)
 SELECT g, count(t.id) FROM generate_series(1, 5) g LEFT JOIN t ON t.k = g GROUP BY g ORDER BY g
+SELECT a.id, b.id FROM t a JOIN t b ON (a.k, a.s) = (b.k, b.s) ORDER BY 1, 2
 SELECT g::date FROM generate_series(date '2024-01-01', '2024-01-05', '2 days') g ORDER BY 1
 SELECT g.n, t.id FROM generate_series(1, 2) AS g(n) JOIN t ON t.id = g.n ORDER BY 1
 -- json and jsonb

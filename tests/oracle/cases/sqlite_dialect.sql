@@ -204,3 +204,6 @@ SELECT k FROM (SELECT k FROM t ORDER BY k, id LIMIT 4) AS q UNION SELECT v FROM 
 SELECT id, k IS EXISTS (SELECT 1 FROM u), any_ IS NOT (EXISTS (SELECT 1 FROM u WHERE id > 99)) FROM t
 SELECT id FROM t WHERE any_ IS (name IN (SELECT note FROM u WHERE id > 99)) OR k IS NOT EXISTS (SELECT 1 FROM w)
 SELECT id, k IS NOT DISTINCT FROM TRUE, any_ IS DISTINCT FROM (FALSE), TRUE IS k FROM t
+SELECT t.id, u.v FROM t JOIN u ON (t.id, t.k) = (u.t_id, u.v)
+SELECT t.id FROM t WHERE (k, id) = (3, 3) OR (k, name) = (k, name)
+SELECT t.id, u.v FROM t LEFT JOIN u ON (u.v, u.note) = (t.k, t.name) ORDER BY 1, 2
