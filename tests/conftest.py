@@ -10,13 +10,11 @@ import lark.lexer
 import pytest
 
 from tests.servers.running import session_folder, stop_all
-from tests.temporary import forget, in_memory
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The process that began the session names its folders before its workers are started."""
+    """The process that began the session names its folder before its workers are started."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        in_memory()
         session_folder()
     # With it the first catalog of a process is read after a second of looking for terminals that collide,
     # which the test of the grammar asks for.
@@ -37,7 +35,6 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if "PYTEST_XDIST_WORKER" not in os.environ:
         stop_all()
-        forget()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
