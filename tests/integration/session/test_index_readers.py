@@ -141,7 +141,7 @@ BY_NO = "SELECT customer_id FROM invoices WHERE no = 3"
 def _reading_elsewhere(world: World, code: str, sql: str) -> Iterator[subprocess.Popen[str]]:
     """A process that reads; it has begun."""
     argv = [sys.executable, "-c", code, str(world.folder / "cluster.sql"), sql]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "reads\n"
@@ -248,7 +248,9 @@ def test_a_reader_that_dies_is_waited_for_no_longer(tmp_path: Path) -> None:
         assert con.cluster.index_readers._is_read_elsewhere("visits")
         worker = threading.Thread(target=lambda: con.cluster.connect().execute(REPAIR))
         worker.start()
-        process.kill()  # it may have read all of so small an answer before
+        worker.join(0.5)
+        assert worker.is_alive()
+        process.kill()
         worker.join(20)
         assert not worker.is_alive()
         assert _used(con.cluster.connect(trust_indexes=True))
