@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from sqlglot import exp
 
@@ -20,12 +20,9 @@ from shardwise.plan.nodes import Node
 from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.run import Text
 from shardwise.plan.sql import to_query
-from shardwise.plan.sql.reader import Reader
 from shardwise.planner.agreement import ASCII, BOUND, ENCODED, SENT, Agreed, agree
+from shardwise.planner.dialects import query_dialect
 from shardwise.planner.pass_context import PlanContext
-
-_SOURCE: Final = Reader(qualify=False)
-_READERS: Final = {"mysql": Reader(qualify=False, having_computes=False)}
 
 
 @dataclass
@@ -88,7 +85,7 @@ class Foreign:
         if not isinstance(found, Agreed):
             raise InternalError(f"a fragment has what its source does not compute alike: {found.why}")
         names = [_name(n, is_encoded=e) for n, e in zip(self.names, found.encoded, strict=False)]
-        query = to_query(found.node, lambda _: None, names, _READERS.get(dialect, _SOURCE))
+        query = to_query(found.node, lambda _: None, names, query_dialect(dialect).reader)
         bound: dict[str, Any] = {}
         plain: dict[str, str] = {}
         given = set()
