@@ -75,7 +75,7 @@ class ServerValues:
         if found is None or found.name in self._excluded:
             return False
         kinds = KINDS.get(found.family)
-        return kinds is not None and all(_is_one_of(row[0], kinds) for row in bound.rows or ())
+        return kinds is not None and all(is_one_of(row[0], kinds) for row in bound.rows or ())
 
     def may_travel(self, column: Output, collation: str | None) -> bool:
         if column.type is None:
@@ -91,7 +91,7 @@ class ServerValues:
     def _column_travels(self, bound: Bound, column: int) -> bool:
         found = read_type(bound.types[column], self._dialect)
         kinds = None if found is None else self._row_kinds(found)
-        return kinds is not None and all(_is_one_of(row[column], kinds) for row in bound.rows or ())
+        return kinds is not None and all(is_one_of(row[column], kinds) for row in bound.rows or ())
 
     def _row_kinds(self, type_: ColumnType) -> tuple[type, ...] | None:
         """The Python types of values that are the same again in a row of this type."""
@@ -133,7 +133,7 @@ class ServerValues:
             return False
         kinds = (str,) if found.name in self._texts else _KINDS_OF_KEYS.get(found.family)
         values = [row[position] for row in bound.rows or ()]
-        if kinds is None or not all(_is_one_of(value, kinds) for value in values):
+        if kinds is None or not all(is_one_of(value, kinds) for value in values):
             return False
         lengths = [len(value) for value in values if isinstance(value, str | bytes)]
         is_short = self._characters_max is None or max(lengths, default=0) <= self._characters_max
@@ -161,7 +161,8 @@ class ServerValues:
         return among_unnested(self, columns, keys, type_texts, bind)
 
 
-def _is_one_of(value: object, kinds: tuple[type, ...]) -> bool:
+def is_one_of(value: object, kinds: tuple[type, ...]) -> bool:
+    """Whether it is a value of these types, and no NaN or infinite number; NULL is one."""
     if isinstance(value, float):
         return float in kinds and math.isfinite(value)
     if isinstance(value, Decimal):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
-from decimal import Decimal
 from typing import Any, ClassVar, Final
 
 from sqlglot import exp
@@ -15,16 +12,10 @@ from shardwise.catalog.model import Column
 from shardwise.catalog.types import ColumnType, Family, read_type
 from shardwise.plan.nodes import Output
 from shardwise.plan.run import Compared
+from shardwise.planner.early_values.servers import KINDS, is_one_of
 from shardwise.planner.sort_keys.base import cast
 
-_KINDS: Final[dict[Family, tuple[type, ...]]] = {
-    Family.INT: (int,),
-    Family.DECIMAL: (Decimal, int),
-    Family.FLOAT: (float,),
-    Family.DATE: (date,),
-    Family.TIMESTAMP: (datetime,),
-    Family.TEXT: (str,),
-}
+_KINDS: Final = {**KINDS, Family.TEXT: (str,)}
 _OTHERS: Final = frozenset({"YEAR", "FLOAT", "REAL", "FLOAT4", "MONEY", "ENUM", "SET"})
 DIGITS_MAX: Final = 37
 """With one more, a NaN is the number that no other is."""
@@ -40,7 +31,7 @@ class ServersSortKeys(ABC):
         if found is None or found.name.upper() in _OTHERS:
             return False
         kinds = _KINDS.get(found.family)
-        return kinds is not None and self._may_travel(found) and all(_is_one_of(v, kinds) for v in values)
+        return kinds is not None and self._may_travel(found) and all(is_one_of(v, kinds) for v in values)
 
     def _may_travel(self, type_: ColumnType) -> bool:
         return True
@@ -77,11 +68,3 @@ def decimal(arguments: Sequence[str]) -> Compared | None:
     """Of so many digits, and so many after the point."""
     digits, scale = (int(n) for n in arguments)
     return Compared("decimal", scale) if digits <= DIGITS_MAX and scale <= digits else None
-
-
-def _is_one_of(value: object, kinds: tuple[type, ...]) -> bool:
-    if isinstance(value, float):
-        return float in kinds and math.isfinite(value)
-    if isinstance(value, Decimal):
-        return Decimal in kinds and value.is_finite()
-    return value is None or type(value) in kinds
