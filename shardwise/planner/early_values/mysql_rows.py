@@ -10,7 +10,7 @@ makes a derived table that is kept and gets an index; else the text is read agai
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -25,9 +25,9 @@ from shardwise.plan.sql.own_mysql import HOLE, MARK
 _CHARACTER_SETS: Final = frozenset({"utf8mb4", "utf8mb3", "utf8", "latin1", "ascii"})
 _ROW_BYTES_MAX: Final = 60_000
 """Of a derived table's row, with texts at four bytes a character."""
-_BYTES_MAX: Final = 8 << 20
+BYTES_MAX: Final = 8 << 20
 """A packet takes 16 MB by default, and has more than the rows."""
-_ALL: Final = exp.Literal.number(18446744073709551615)
+ALL_ROWS: Final = exp.Literal.number(18446744073709551615)
 
 
 def fit(type_texts: Sequence[str], rows: int, texts: Mapping[int, Sequence[str | None]]) -> bool:
@@ -35,8 +35,12 @@ def fit(type_texts: Sequence[str], rows: int, texts: Mapping[int, Sequence[str |
     column."""
     others = [_WIDTHS[_read(type_text).family] for at, type_text in enumerate(type_texts) if at not in texts]
     of_texts = sum(2 * len(v.encode()) + 7 for values in texts.values() for v in values if v is not None)
-    is_short = sum(4 * _longest(values) for values in texts.values()) <= _ROW_BYTES_MAX
-    return is_short and rows * sum(others) + of_texts <= _BYTES_MAX
+    return have_room(texts.values()) and rows * sum(others) + of_texts <= BYTES_MAX
+
+
+def have_room(texts: Iterable[Sequence[str | None]]) -> bool:
+    """Whether a derived table's row has room for a column of each of these texts."""
+    return sum(4 * _longest(values) for values in texts) <= _ROW_BYTES_MAX
 
 
 def has_character_set(collation: str | None) -> bool:
@@ -99,7 +103,7 @@ def json_table(type_texts: Sequence[str], rows: exp.Expr) -> exp.Select:
     return exp.Select(
         expressions=[exp.to_identifier(name) for name in names],
         from_=exp.From(this=table),
-        limit=exp.Limit(expression=_ALL.copy()),
+        limit=exp.Limit(expression=ALL_ROWS.copy()),
     )
 
 

@@ -16,6 +16,7 @@ from shardwise.planner.agreement.known import Known
 from shardwise.planner.agreement.make import string
 from shardwise.planner.agreement.sent import SentColumn, SentRows
 from shardwise.planner.agreement.types import Family
+from shardwise.planner.early_values.mysql_rows import ALL_ROWS, BYTES_MAX, have_room, text_type
 
 _TYPES: Final[dict[Family, str]] = {
     Family.BOOL: "TINYINT",
@@ -24,11 +25,6 @@ _TYPES: Final[dict[Family, str]] = {
     Family.DATE: "DATE",
     Family.TIMESTAMP: "DATETIME(6)",
 }
-_ALL: Final = exp.Literal.number(18446744073709551615)
-_ROW_BYTES_MAX: Final = 60_000
-"""Of a derived table's row, with texts at four bytes a character."""
-_BYTES_MAX: Final = 8 << 20
-"""A packet takes 16 MB by default, and has more than the rows."""
 
 
 def rows_of_json(columns: tuple[SentColumn, ...], collation: str, known: Known) -> exp.Select | None:
@@ -48,25 +44,19 @@ def rows_of_json(columns: tuple[SentColumn, ...], collation: str, known: Known) 
     return exp.Select(
         expressions=[exp.Column(this=exp.to_identifier(name)) for name in names],
         from_=exp.From(this=exp.Table(this=table, alias=alias)),
-        limit=exp.Limit(expression=_ALL.copy()),
+        limit=exp.Limit(expression=ALL_ROWS.copy()),
     )
 
 
 def _type(column: SentColumn, values: list[Any], collation: str) -> str:
-    """JSON_TABLE cuts off without a word what is longer than its type."""
     if column.type.family is Family.DECIMAL:
         return f"DECIMAL({column.type.digits},{column.type.scale})"
     if column.type.family is Family.TEXT:
-        return f"VARCHAR({_longest(values)}) CHARACTER SET utf8mb4 COLLATE {collation}"
+        return text_type(values, collation)
     return _TYPES[column.type.family]
 
 
-def _longest(values: list[Any]) -> int:
-    return max((len(value) for value in values if value is not None), default=1) or 1
-
-
 def _fit(sent: SentRows, values: dict[str, list[Any]]) -> bool:
-    texts = [values[column.name] for column in sent.columns if column.type.family is Family.TEXT]
-    of_row = sum(4 * _longest(each) for each in texts)
+    texts = (values[column.name] for column in sent.columns if column.type.family is Family.TEXT)
     # In the statement each quote and backslash has another before it.
-    return of_row <= _ROW_BYTES_MAX and 2 * len(sent.text(values).encode()) <= _BYTES_MAX
+    return have_room(texts) and 2 * len(sent.text(values).encode()) <= BYTES_MAX
