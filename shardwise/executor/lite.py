@@ -66,7 +66,15 @@ def open_private(path: str) -> sqlite3.Connection:
 
 
 def _connect(uri: str) -> sqlite3.Connection:
-    return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
+    con = sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
+    con.create_function("shardwise_real", 1, _real, deterministic=True)
+    return con
+
+
+def _real(digits: str | None) -> float | None:
+    """`shardwise_real` in SQL: the number that Python wrote so. SQLite's versions read digits each in their
+    own way."""
+    return None if digits is None else float(digits)
 
 
 def interrupt(con: sqlite3.Connection) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
+from shardwise.executor import lite
 from shardwise.plan.run import Bound
 from shardwise.plan.sql import text_of
 from shardwise.planner.early_values import SQLITE_VALUES
@@ -23,7 +24,7 @@ from tests.oracle.sqlite_mixed import VALUES
 AFFINITIES = {"INTEGER": "INTEGER", "REAL": "REAL", "NUMERIC": "DATE", "TEXT": "TEXT", "BLOB": ""}
 POOLS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "whole": (0, 1, -1, 2, 3, 2**53, 2**53 + 1, 2**63 - 1, -(2**63) + 1, None),
-    "real": (0.0, 1.0, 2.5, -0.1, 1 / 3, 2.0**53, 1e-9, 123456.789, None),
+    "real": (0.0, 1.0, 2.5, -0.1, 1 / 3, 2.0**53, 1e-9, 123456.789, 1e300, -5e-324, None),
     "text": ("", "a", "A", "a ", "1", "1.0", " 1", "01", "0x1", "1e0", "é", "😀", "\x01", 'q"\\', "'", None),
     "mixed": (0, 1, 2, "1", "a", "1.0", "2", None),
 }
@@ -54,7 +55,7 @@ def sent(affinity: str, values: list[Any]) -> tuple[str, dict[str, str]] | None:
 
 
 def database(declared: str, values: tuple[Any, ...]) -> sqlite3.Connection:
-    con = sqlite3.connect(":memory:")
+    con = lite.open_memory()
     con.execute(f"CREATE TABLE m (id INTEGER, x {declared})")
     con.executemany("INSERT INTO m VALUES (?, ?)", list(enumerate(values)))
     return con
@@ -92,14 +93,13 @@ def test_what_travels() -> None:
         if sent(affinity, stored(database(AFFINITIES[affinity], POOLS[pool]))) is not None
     }
     assert travelling == {
-        *(("INTEGER", "whole"), ("NUMERIC", "whole"), ("REAL", "real"), ("TEXT", "text"), ("TEXT", "mixed")),
+        *(("INTEGER", "whole"), ("NUMERIC", "whole"), ("REAL", "whole"), ("REAL", "real")),
+        *(("TEXT", "text"), ("TEXT", "mixed")),
         *(("TEXT", "whole"), ("TEXT", "real"), ("BLOB", "whole"), ("BLOB", "text"), ("BLOB", "mixed")),
     }
 
 
-@pytest.mark.parametrize(
-    "value", [b"a", "a\0b", -0.0, math.inf, 1e300, 5e-324, [1, 1.5], ["a", 1.5]], ids=repr
-)
+@pytest.mark.parametrize("value", [b"a", "a\0b", -0.0, math.inf, [1, 1.5], ["a", 1.5]], ids=repr)
 @pytest.mark.parametrize("affinity", [*AFFINITIES, "NONE"])
 def test_what_does_not(affinity: str, value: Any) -> None:
     assert sent(affinity, value if isinstance(value, list) else [value]) is None
@@ -107,14 +107,14 @@ def test_what_does_not(affinity: str, value: Any) -> None:
 
 def test_every_digit_of_a_real_travels() -> None:
     draw = random.Random(5)
-    values = [draw.uniform(-1000, 1000) for _ in range(500)] + [
-        round(draw.uniform(0, 99), 2) for _ in range(500)
-    ]
-    found = sent("NONE", [v for v in values if sent("NONE", [v]) is not None])
+    values = [draw.uniform(-1000, 1000) for _ in range(500)]
+    values += [round(draw.uniform(0, 99), 2) for _ in range(500)]
+    values += [draw.uniform(-1, 1) * 10.0 ** draw.randint(-320, 308) for _ in range(500)]
+    values = [value for value in values if value]
+    found = sent("NONE", values)
     assert found is not None
-    rows = sqlite3.connect(":memory:").execute(*found).fetchall()
-    assert len(rows) > 990
-    assert {x for _, x in rows} <= set(values)
+    rows = lite.open_memory().execute(*found).fetchall()
+    assert [x for _, x in rows] == values
 
 
 @pytest.mark.parametrize("affinity", AFFINITIES)

@@ -101,10 +101,6 @@ def is_sent(value: Any, type_: Type, tree: TakesRows) -> bool:
     return not (isinstance(value, str) and "\0" in value)
 
 
-def is_negative_zero(number: float) -> bool:
-    return number == 0 and math.copysign(1, number) < 0
-
-
 _PYTHON: Final[dict[Family, type]] = {
     Family.BOOL: bool,
     Family.INT: int,

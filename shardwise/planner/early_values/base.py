@@ -6,6 +6,7 @@ it is the same afterwards, and compares as before: its type is written beside it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, time
 from typing import Any, Final, Protocol, TypeVar
@@ -76,6 +77,10 @@ class EarlyValues(Protocol):
     ) -> exp.Expr:
         """The same of several columns together: whether their values are one of `keys`, none of which has a
         NULL; where lists do not compare alike, of one value as well, and there may be NULLs."""
+
+
+def is_negative_zero(number: float) -> bool:
+    return number == 0 and math.copysign(1, number) < 0
 
 
 _V = TypeVar("_V")

@@ -62,9 +62,9 @@ class SQLiteValues:
     def keys_travel(self, bound: Bound, position: int) -> bool:
         values = [row[position] for row in bound.rows or ()]
         texts = [value for value in values if type(value) is str]
-        is_as_it_is = bound.types[position] in ("TEXT", "BLOB")
+        is_converted = bound.types[position] not in ("TEXT", "BLOB")
         are_kept = all(value is None or type(value) in (int, str) for value in values)
-        are_texts = not any("\0" in text or not (is_as_it_is or not _is_number(text)) for text in texts)
+        are_texts = not any("\0" in text or (is_converted and _is_number(text)) for text in texts)
         return are_kept and are_texts and sum(map(len, texts)) <= TEXTS_MAX
 
     def value(self, parameter: exp.Expr, type_text: str) -> exp.Expr:

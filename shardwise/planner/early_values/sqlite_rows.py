@@ -7,10 +7,7 @@ A value has a type of its own, and a column an affinity, by which `=` converts w
 leaves whole numbers as they are, to REAL others, and to TEXT texts; all give the affinity. What else a
 column may hold does not travel: a text in a numeric one, a BLOB in any. A column without a type has an
 affinity too, BLOB: that of `json_each`'s own values. The LIMIT keeps the rows from being read anew for each
-row that they meet.
-
-Not every version of SQLite reads a REAL's digits as the number that they are of. So it is sent as three whole
-numbers: m, p and q, of which it is m / 2^p / 2^q.
+row that they meet. A REAL comes as its digits, which a function of the connection reads.
 """
 
 from __future__ import annotations
@@ -23,13 +20,14 @@ from typing import Any, Final
 from sqlglot import exp
 
 from shardwise.plan.sent import RowsText
+from shardwise.planner.early_values.base import is_negative_zero
 
 NO_AFFINITY: Final = "NONE"
 """What a computed column has, in the place of an affinity's name."""
+REAL: Final = "shardwise_real"
+"""A function of each connection's: from digits to the REAL that Python wrote so."""
 _NUMERIC: Final = frozenset({"INTEGER", "REAL", "NUMERIC"})
 _CHARACTERS_MAX: Final = 8 << 20
-_WHOLE_MAX: Final = 1 << 63
-_SHIFT_MAX: Final = 62
 
 
 def is_numeric(affinity: str) -> bool:
@@ -47,33 +45,25 @@ def fit(affinities: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> bool:
 def _is_same(affinity: str, values: Sequence[Any]) -> bool:
     kinds = {type(value) for value in values}
     if kinds == {float}:
-        return affinity not in ("TEXT", "BLOB") and all(_apart(v) is not None for v in values)
+        return affinity not in ("TEXT", "BLOB") and all(map(_is_kept, values))
     if is_numeric(affinity):
         return kinds <= {int} and (affinity != "REAL" or not kinds)
     texts = kinds <= ({str} if affinity == "TEXT" else {str, int})
     return texts and not any("\0" in value for value in values if type(value) is str)
 
 
+def _is_kept(real: float) -> bool:
+    return math.isfinite(real) and not is_negative_zero(real)
+
+
 def rows_text(rows: Sequence[tuple[Any, ...]]) -> RowsText:
-    """The rows as JSON, a REAL as its three numbers."""
+    """The rows as JSON, a REAL as the text of its digits."""
     text = json.dumps([[_cell(v) for v in row] for row in rows], separators=(",", ":"), ensure_ascii=False)
     return RowsText(text, len(rows))
 
 
 def _cell(value: Any) -> Any:
-    return _apart(value) if type(value) is float else value
-
-
-def _apart(value: float) -> tuple[int, int, int] | None:
-    """m, p and q, of which the number is m / 2^p / 2^q, computed without rounding; None if there are no
-    such."""
-    if not math.isfinite(value) or (value == 0.0 and math.copysign(1, value) < 0):
-        return None
-    numerator, denominator = value.as_integer_ratio()
-    power = denominator.bit_length() - 1
-    if abs(numerator) >= _WHOLE_MAX or power > 2 * _SHIFT_MAX:
-        return None
-    return numerator, power // 2, power - power // 2
+    return repr(value) if type(value) is float else value
 
 
 def json_rows(affinities: Sequence[str], rows: Sequence[tuple[Any, ...]], text: exp.Expr) -> exp.Select:
@@ -97,7 +87,11 @@ def json_rows(affinities: Sequence[str], rows: Sequence[tuple[Any, ...]], text: 
 def _item(at: int, affinity: str, is_real: bool) -> exp.Expr:
     if affinity == "BLOB":
         return _own_value(at)
-    value = _quotient(at) if is_real else _member(f"$[{at}]")
+    value: exp.Expr = exp.Anonymous(
+        this="json_extract", expressions=[exp.to_identifier("value"), exp.Literal.string(f"$[{at}]")]
+    )
+    if is_real:
+        value = exp.Anonymous(this=REAL, expressions=[value])
     if affinity == NO_AFFINITY:
         return value
     return with_affinity(value, "REAL" if is_real else affinity)
@@ -108,21 +102,6 @@ def with_affinity(value: exp.Expr, affinity: str) -> exp.Cast:
     A REAL keeps its own: as NUMERIC it is a whole number once SQLite has put the rows aside."""
     name = "NUMERIC" if affinity == "INTEGER" else affinity
     return exp.Cast(this=value, to=exp.DataType(this=exp.DType.USERDEFINED, kind=name))
-
-
-def _member(path: str) -> exp.Expr:
-    return exp.Anonymous(
-        this="json_extract", expressions=[exp.to_identifier("value"), exp.Literal.string(path)]
-    )
-
-
-def _quotient(at: int) -> exp.Expr:
-    """m / 2^p / 2^q; the product makes a REAL of m, which m is already."""
-    found: exp.Expr = exp.Mul(this=_member(f"$[{at}][0]"), expression=exp.Literal.number("1.0"))
-    for n in (1, 2):
-        power = exp.BitwiseLeftShift(this=exp.Literal.number(1), expression=_member(f"$[{at}][{n}]"))
-        found = exp.Div(this=found, expression=exp.Paren(this=power), typed=True, safe=True)
-    return found
 
 
 def _own_value(at: int) -> exp.Expr:

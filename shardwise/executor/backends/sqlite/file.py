@@ -56,7 +56,6 @@ class FileConnection:
         # SQLite forgets an interrupt that comes between two statements, or before one has begun.
         self._con.set_progress_handler(self._stop.is_set, _STEPS_UNHEARD)
         self._con.create_function("shardwise_value", 4, self._value, deterministic=True)
-        self._con.create_function("shardwise_real", 1, _real, deterministic=True)
 
     def begin(self) -> int:
         """Begins the request's read transaction, if it has not; gives the version of the file's schema."""
@@ -141,8 +140,3 @@ class FileConnection:
         except Misfit as misfit:
             self._misfit = MisfitError(misfit, column, table=table)
             raise
-
-
-def _real(digits: str | None) -> float | None:
-    """`shardwise_real` in SQL: the number that Python wrote so."""
-    return None if digits is None else float(digits)

@@ -16,10 +16,11 @@ from shardwise.planner.agreement.known import Agreed, Disagreement
 from shardwise.planner.agreement.make import call, case, integer
 from shardwise.planner.agreement.mysql.rows import rows_of_json
 from shardwise.planner.agreement.mysql.writer import BY_CODE_POINT, MySQLWriter
-from shardwise.planner.agreement.sent import SentColumn, is_negative_zero
+from shardwise.planner.agreement.sent import SentColumn
 from shardwise.planner.agreement.servers.tree import ServerTree
 from shardwise.planner.agreement.types import TEXT, Type
 from shardwise.planner.agreement.writer import Writer
+from shardwise.planner.early_values.base import is_negative_zero
 
 _SHORT_BYTES: Final = 250
 """Four bytes are sorted by for a character, and 1,024 in all."""

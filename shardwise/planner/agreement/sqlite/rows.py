@@ -18,9 +18,8 @@ from shardwise.planner.agreement.known import Known
 from shardwise.planner.agreement.make import call, integer, string
 from shardwise.planner.agreement.sent import SentColumn, SentRows
 from shardwise.planner.agreement.types import Family
+from shardwise.planner.early_values.sqlite_rows import REAL
 
-REAL: Final = "shardwise_real"
-"""A function of the connection: SQLite's versions read the digits of a number each in their own way."""
 _STORAGE: Final[dict[Family, str]] = {
     Family.BOOL: "BIGINT",
     Family.INT: "BIGINT",

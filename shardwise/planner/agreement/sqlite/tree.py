@@ -18,7 +18,7 @@ from shardwise.plan.nodes import (
 from shardwise.plan.partitions import HIDDEN
 from shardwise.plan.tree import column
 from shardwise.planner.agreement.forms import Form, Forms, Raw
-from shardwise.planner.agreement.sent import SentColumn, is_negative_zero
+from shardwise.planner.agreement.sent import SentColumn
 from shardwise.planner.agreement.sqlite.aggregates import aggregate
 from shardwise.planner.agreement.sqlite.conditions import condition
 from shardwise.planner.agreement.sqlite.expressions import SQLiteWriter
@@ -27,6 +27,7 @@ from shardwise.planner.agreement.sqlite.values import as_text, encoded
 from shardwise.planner.agreement.tree import Tree
 from shardwise.planner.agreement.types import DIGITS_MAX, TEXT, Family, Type, type_of
 from shardwise.planner.agreement.writer import Writer
+from shardwise.planner.early_values.base import is_negative_zero
 from shardwise.planner.equivalence import is_binary
 
 
