@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
+import pytest
+
 from shardwise.errors import Error
 from shardwise.executor.backends.base import Backend, Location, SourceConnection, SourceOptions
+from tests.faults.proxy import Proxy
 
 SOON_S: Final = 8.0
 """What is stopped or given up ends within this, on a busy machine too; else it takes 10 s, or minutes."""
@@ -53,6 +57,28 @@ def read(connection: SourceConnection, sql: str | None, start: str) -> None:
         connection.execute(sql, {})
     while connection.fetchmany(1000):
         pass
+
+
+def cancelled_behind(
+    proxy: Proxy, connection: SourceConnection, sql: str, raises: type[BaseException]
+) -> float:
+    """Cancels a statement that runs behind a proxy which lets nothing through meanwhile; seconds that whoever
+    cancels waited."""
+    took: list[float] = []
+
+    def interrupt() -> None:
+        proxy.stall()
+        began = time.monotonic()
+        connection.interrupt()
+        took.append(time.monotonic() - began)
+        proxy.flow()
+
+    timer = threading.Timer(0.5, interrupt)
+    timer.start()
+    with pytest.raises(raises):
+        rows(connection, sql)
+    timer.join()
+    return took[0]
 
 
 def until(is_so: Callable[[], bool], *, within_s: float = 5) -> None:

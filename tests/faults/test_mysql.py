@@ -23,7 +23,7 @@ from shardwise.errors import (
 )
 from shardwise.executor.backends.base import Location, SourceOptions
 from shardwise.executor.backends.mysql import MySQLBackend, MySQLSource
-from tests.faults.asking import SOON_S, error_of, read, rows, until
+from tests.faults.asking import SOON_S, cancelled_behind, error_of, read, rows, until
 from tests.faults.certificates import certificates
 from tests.faults.proxy import Proxy
 from tests.servers import private_mariadb
@@ -378,24 +378,9 @@ def test_a_cancel_ends_the_statement_on_the_server(
 
 
 def test_a_cancel_does_not_wait_for_the_server(backend: MySQLBackend, server: MariaDB, database: str) -> None:
-    took: list[float] = []
     with Proxy(server.host, server.port) as proxy:
         source = backend.open(location(server, database, proxy.port), SourceOptions())
-        connection = source.connect("UTC")
-
-        def interrupt() -> None:
-            proxy.stall()
-            began = time.monotonic()
-            connection.interrupt()
-            took.append(time.monotonic() - began)
-            proxy.flow()
-
-        timer = threading.Timer(0.5, interrupt)
-        timer.start()
-        with pytest.raises(Cancelled):
-            rows(connection, SLOW)
-        timer.join()
-        assert took[0] < SOON_S / 2
+        assert cancelled_behind(proxy, source.connect("UTC"), SLOW, Cancelled) < SOON_S / 2
         source.close()
 
 
