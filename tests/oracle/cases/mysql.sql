@@ -1,4 +1,4 @@
--- collations in =, IN, LIKE, BETWEEN, joins
+-- Collations in =, IN, LIKE, BETWEEN, joins
 SELECT id FROM t WHERE name = 'ANN' ORDER BY id
 SELECT id FROM t WHERE name = 'ann   ' ORDER BY id
 SELECT id FROM t WHERE name IN ('bob', 'EA') ORDER BY id
@@ -42,7 +42,7 @@ SELECT * FROM q WHERE name = 'ann'
 SELECT * FROM q WHERE name = 5
 SELECT * FROM q WHERE name IN ('ann', 'bob') OR name IS NULL
 SELECT z, count(*) FROM p WHERE name = 'Ann' OR name = '05' GROUP BY z ORDER BY z
--- collations in GROUP BY, DISTINCT, COUNT(DISTINCT), UNION, ORDER BY, MIN and MAX
+-- Collations in GROUP BY, DISTINCT, COUNT(DISTINCT), UNION, ORDER BY, MIN and MAX
 SELECT name, count(*) FROM t GROUP BY name ORDER BY name
 SELECT acc, count(*), sum(k) FROM t GROUP BY acc ORDER BY acc
 SELECT bin, count(*) FROM t GROUP BY bin ORDER BY bin
@@ -76,7 +76,7 @@ SELECT note, count(*) FROM t GROUP BY note ORDER BY note
 SELECT name, acc, count(*) c FROM t GROUP BY name, acc HAVING c > 1 ORDER BY c DESC, name, acc
 SELECT upper(name) n, count(*) FROM t GROUP BY n ORDER BY n
 SELECT b, count(*), hex(b) FROM t GROUP BY b ORDER BY b
--- numbers: /, DIV, %, AVG, SUM and their types
+-- Numbers: /, DIV, %, AVG, SUM and their types
 SELECT id, k / 2, k DIV 2, k % 2, k MOD 2, -k, k * 1.5, k / 3 FROM t ORDER BY id
 SELECT 7 / 2, 7 DIV 2, -7 DIV 2, -7 % 3, 7.5 % 2, 1 / 3, 2 / 3 * 3, 1e0 / 3, 5 / 0, 5 DIV 0, 5 % 0, 0.1 + 0.2, 0.1e0 + 0.2
 SELECT sum(k), avg(k), sum(price), avg(price), sum(qty), avg(qty), sum(flag), avg(flag), sum(w) FROM t, (SELECT 1 AS w) x
@@ -100,7 +100,7 @@ SELECT id, big + 1, big * 2 / 3, big DIV 7, big & 255, big | 1, big ^ 3, ~big, b
 SELECT 1 + 2 * 3 - 4 / 5, -2 * -3, 10 - 3 - 2, 2 * (3 + 4), -(-5), 2 - -1
 SELECT 18446744073709551615 - 1, 9223372036854775807 + 0, 0x41 + 0, x'41' + 0, b'101' + 0, 1e308 * 10 IS NULL
 SELECT pow(2, 10), sqrt(2), exp(1), ln(10), log10(100), log2(8), abs(-3), sign(-2.5), mod(10, 3), pi(), conv('ff', 16, 10), crc32('abc'), greatest(1, 5, 3), least(2, 1.5)
--- implicit conversions, NULL, IF and the like
+-- Implicit conversions, NULL, IF and the like
 SELECT 1 = '1', 1 = '1x', 'abc' = 0, '10' + 5, '1.5abc' * 2, 'a' + 1, NULL = NULL, NULL <=> NULL, 1 <=> NULL, '01' = 1, 0.1 = '0.1'
 SELECT id FROM t WHERE id = '7' OR id = '8.0' OR id = 9.0 ORDER BY id
 SELECT id FROM t WHERE id = '7abc' ORDER BY id
@@ -130,7 +130,7 @@ SELECT id, cast(price AS SIGNED), cast(price AS CHAR), cast(k AS DECIMAL(10,3)),
 SELECT cast(dur AS CHAR), dur + 0, d + 0, at + 0, d = '2024-01-01', at > '2024-01-01 10:00', d < 20240201 FROM t ORDER BY id
 SELECT name = 'a' 'nn', 'it''s', 'say "x"', "double 'q'", 'back\\slash', 'tab\there', 'a\%b', '\_' FROM t WHERE id = 1
 SELECT N'abc', _utf8mb4'x', x'4142', 0x4142, b'1000001', DATE '2024-02-29', TIME '10:11:12', TIMESTAMP '2024-01-01 00:00:00.5'
--- dates, times and intervals
+-- Dates, times and intervals
 SELECT id, d + INTERVAL 1 DAY, d - INTERVAL 1 MONTH, date_add(d, INTERVAL 1 YEAR), date_sub(at, INTERVAL '1:30' MINUTE_SECOND), at + INTERVAL 1.5 SECOND, INTERVAL 2 HOUR + at FROM t ORDER BY id
 SELECT id, year(d), month(d), day(d), quarter(d), week(d), week(d, 1), week(d, 3), weekofyear(d), yearweek(d), dayofweek(d), weekday(d), dayofyear(d), dayname(d), monthname(d), last_day(d) FROM t ORDER BY id
 SELECT id, hour(at), minute(at), second(at), microsecond(at), date(at), time(at), extract(YEAR_MONTH FROM at), extract(DAY_HOUR FROM at), extract(WEEK FROM d) FROM t ORDER BY id
@@ -147,7 +147,7 @@ SELECT at, dur, addtime(at, dur), timestamp(d, dur) FROM t ORDER BY id
 SELECT max(d) - INTERVAL 1 DAY, min(d) + INTERVAL count(*) DAY FROM t
 SELECT curdate() <= now(), now() = now(), date(now()) = curdate(), unix_timestamp() > 1700000000, utc_timestamp() IS NOT NULL, time(now()) = curtime(), now(6) >= now() FROM t WHERE id = 1
 SELECT count(*) FROM t WHERE d < curdate() AND at < now() - INTERVAL 1 DAY
--- texts
+-- Texts
 SELECT id, length(name), char_length(name), upper(name), lower(name), reverse(name), left(name, 2), right(name, 2), substring(name, 2, 2), substr(name, -2), mid(name, 2), substring(name FROM 2 FOR 1) FROM t ORDER BY id
 SELECT id, trim(name), ltrim(name), rtrim(name), trim(BOTH 'a' FROM name), trim(LEADING 'A' FROM name), lpad(name, 6, '*'), rpad(name, 3, '.'), repeat(name, 2), replace(name, 'n', 'N'), insert(name, 1, 1, 'Z') FROM t ORDER BY id
 SELECT id, instr(name, 'N'), locate('n', name), locate('n', name, 3), position('b' IN name), find_in_set(name, 'ann,bob'), field(name, 'ann', 'bob'), elt(k, 'a', 'b', 'c'), strcmp(name, 'b'), ascii(name), hex(name), ord(name) FROM t ORDER BY id
@@ -168,7 +168,7 @@ SELECT length(group_concat(repeat(note, 20) ORDER BY id)) FROM t
 SELECT k, length(group_concat(note)), group_concat(NULL) FROM t GROUP BY k ORDER BY k
 SELECT k, json_arrayagg(id ORDER BY id) FROM t GROUP BY k ORDER BY k
 SELECT json_objectagg(id, name) FROM t WHERE id = 3
--- grouping: HAVING, aliases, positions, ROLLUP
+-- Grouping: HAVING, aliases, positions, ROLLUP
 SELECT k, count(*) FROM t GROUP BY k WITH ROLLUP
 SELECT k, flag, count(*), sum(price) FROM t GROUP BY k, flag WITH ROLLUP
 SELECT coalesce(k, 'all'), sum(price) FROM t WHERE k > 0 GROUP BY k WITH ROLLUP
@@ -193,7 +193,7 @@ SELECT avg(c), max(m) FROM (SELECT k, count(*) c, max(price) m FROM t GROUP BY k
 SELECT id FROM t GROUP BY id HAVING sum(k) > 2 ORDER BY id
 SELECT id, p, q FROM (SELECT id, k > 1 AS p, flag > 0 AS q FROM t GROUP BY id, k > 1, flag > 0) x WHERE p = q ORDER BY id
 SELECT t_id, count(*), sum(v) FROM u GROUP BY t_id HAVING count(*) > 1 ORDER BY t_id
--- joins
+-- Joins
 SELECT t.id, t.name, u.v FROM t JOIN u ON u.t_id = t.id ORDER BY t.id, u.v, u.id
 SELECT t.id, u.v FROM t LEFT JOIN u ON u.t_id = t.id WHERE u.v IS NULL ORDER BY t.id
 SELECT t.id, u.v FROM t LEFT JOIN u ON u.t_id = t.id AND u.v > 2 ORDER BY t.id, u.v
@@ -216,7 +216,7 @@ SELECT a.id FROM t a JOIN u b ON b.t_id = a.id JOIN u c ON c.t_id = a.id WHERE b
 SELECT t.id, x.s FROM t JOIN (SELECT t_id, sum(v) s FROM u GROUP BY t_id) x ON x.t_id = t.id WHERE x.s > 3 ORDER BY 1
 SELECT t.k, count(DISTINCT u.note), sum(u.w) FROM t JOIN u ON u.t_id = t.id GROUP BY t.k ORDER BY 1
 SELECT t.id, u.v FROM t LEFT JOIN u ON u.t_id = t.id AND u.v = (SELECT max(v) FROM u) ORDER BY 1, 2
--- subqueries
+-- Subqueries
 SELECT id FROM t WHERE id IN (SELECT t_id FROM u WHERE v = 3) ORDER BY id
 SELECT id FROM t WHERE id NOT IN (SELECT t_id FROM u WHERE t_id IS NOT NULL) ORDER BY id
 SELECT id FROM t WHERE id NOT IN (SELECT t_id FROM u)
@@ -235,7 +235,7 @@ SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM u), (SELECT 1 FROM t WHE
 SELECT x.k, x.c FROM (SELECT k, count(*) c FROM t GROUP BY k) x WHERE x.c > (SELECT count(*) FROM t) / 10 ORDER BY x.k
 SELECT * FROM (SELECT id, price FROM t ORDER BY price DESC, id LIMIT 5) x ORDER BY id
 SELECT id FROM t WHERE k IN (1, 2) AND id IN (SELECT t_id FROM u WHERE note LIKE 'n%') OR id = 60 ORDER BY id
--- windows
+-- Windows
 SELECT id, k, row_number() OVER (PARTITION BY k ORDER BY id) rn FROM t ORDER BY id
 SELECT id, rank() OVER (ORDER BY price) r, dense_rank() OVER (ORDER BY price DESC) dr FROM t ORDER BY id
 SELECT id, sum(price) OVER (PARTITION BY name ORDER BY id) s, count(*) OVER (PARTITION BY name) c FROM t ORDER BY id
@@ -279,7 +279,7 @@ SELECT DISTINCT k FROM t ORDER BY k LIMIT 3
 SELECT DISTINCT id % 3 AS m FROM t ORDER BY m
 SELECT id FROM t ORDER BY d, at, dur, b, id LIMIT 10
 SELECT id FROM t ORDER BY field(k, 3, 1, 2), id LIMIT 10
--- names of columns, as the server gives them
+-- Names of columns, as the server gives them
 SELECT ID, T.Name, count( * ) OVER () AS `n 1`, id+1, 'text', 1.50, NULL, (k), -k, (SELECT 1), NOT k FROM t AS T ORDER BY 1 LIMIT 2
 SELECT Max( k ), min(k) + 1, SUM(k)/2, "a b", 'a' 'b', concat('x', "y"), CASE WHEN 1 THEN 2 END FROM t
 SELECT k AS `select`, flag AS 'quoted', price "p" FROM t ORDER BY id LIMIT 1
@@ -288,7 +288,7 @@ SELECT t.*, 1 FROM t WHERE id = 4
 SELECT t.id, u.id FROM t JOIN u ON u.t_id = t.id WHERE t.id = 5
 SELECT * FROM t JOIN r ON r.n = t.k WHERE t.id < 9 ORDER BY t.id, r.code
 SELECT 'trailing ', ' leading', '', NULL FROM t WHERE id = 1
--- one shard
+-- One shard
 SELECT name, k FROM t WHERE id = 12
 SELECT count(*), sum(price), group_concat(name) FROM t WHERE id = 12
 SELECT t.name, u.v FROM t JOIN u ON u.t_id = t.id WHERE t.id = 7 ORDER BY u.v
@@ -299,7 +299,7 @@ SELECT 1, 'a', NULL, now() IS NOT NULL
 SELECT id FROM t WHERE id = 1 AND id = 2
 SELECT count(*), sum(k), max(name), bit_and(k) FROM t WHERE id = 1 AND id = 2
 SELECT name, count(*) FROM t WHERE id = NULL GROUP BY name
--- what is equal in an arm need not be equal in a set operation's result
+-- What is equal in an arm need not be equal in a set operation's result
 SELECT name FROM p UNION SELECT name FROM q ORDER BY BINARY name
 SELECT name FROM p INTERSECT SELECT name FROM q ORDER BY BINARY name
 SELECT name FROM q INTERSECT SELECT name FROM p ORDER BY BINARY name
@@ -307,17 +307,17 @@ SELECT name FROM p EXCEPT SELECT name FROM q WHERE z = 1 ORDER BY BINARY name
 SELECT hex(x.n) FROM (SELECT name AS n FROM t UNION SELECT bin FROM t) x ORDER BY 1
 SELECT hex(x.b) FROM (SELECT b FROM t UNION SELECT name FROM t) x ORDER BY 1
 SELECT j FROM o UNION SELECT name FROM t ORDER BY BINARY j
--- bytes stay bytes in the merge, whatever they meet
+-- Bytes stay bytes in the merge, whatever they meet
 SELECT b FROM t UNION ALL SELECT name FROM t ORDER BY 1
 SELECT a.id, c.id FROM t a JOIN t c ON a.b = c.name ORDER BY 1, 2
 SELECT concat(a.b, c.name), coalesce(a.b, c.name), if(a.id > 9, a.b, c.name) FROM t a JOIN t c ON a.k = c.flag ORDER BY a.id, c.id
 SELECT a.id, c.id, a.b < c.name FROM t a JOIN t c ON a.k = c.flag ORDER BY a.id, c.id
--- texts beside a BIT
+-- Texts beside a BIT
 SELECT count(DISTINCT bits), count(DISTINCT lat), count(DISTINCT uni), count(DISTINCT bin) FROM o
 SELECT a.id, c.id, a.bits, a.lat = c.lat, a.uni = c.bin, a.lat = c.uni, concat(a.lat, c.bin) FROM o a JOIN o c ON a.id = c.id - 1 ORDER BY 1
 SELECT bits, lat, count(*), length(max(lat)), min(bin) FROM o GROUP BY bits, lat ORDER BY bits, lat
 SELECT a.id, a.bits, hex(a.bin), hex(a.uni), hex(a.lat) FROM o a JOIN o c ON a.id = c.id - 1 ORDER BY 1
--- a quotient has more digits than it shows
+-- A quotient has more digits than it shows
 SELECT sum(k / 7) * 7, avg(k / 7) * 7, max(k / 7) * 7, min(k / 7) / 3 FROM t
 SELECT sum(1 / id), avg(1 / id), avg(price / 3), sum(price / k) FROM t
 SELECT k, avg(id / 7), sum(qty / 7) FROM t GROUP BY k ORDER BY k
@@ -345,7 +345,7 @@ SELECT w.x, d.b * 1000000 FROM w JOIN (SELECT n, a * 3 AS b FROM (SELECT n, n / 
 SELECT t.id, sum(price) / 7 AS q FROM t GROUP BY t.id UNION ALL SELECT x, 0.000000001 FROM w ORDER BY 1, 2
 SELECT d.k FROM (SELECT k, avg(price) / 7 AS a FROM t GROUP BY k) d WHERE a * 1000000 > 157142.857 ORDER BY 1
 SELECT w.x, d.s * 1000000 FROM w JOIN (SELECT id, sum(price / 7) AS s FROM t WHERE id < 9 GROUP BY id) d ON d.id = w.x ORDER BY 1
--- an outer row is not seen in a derived table
+-- An outer row is not seen in a derived table
 SELECT w.x, (SELECT max(q) FROM (SELECT id, sum(price) AS q FROM t GROUP BY id) d WHERE d.id = w.x) AS m FROM w ORDER BY 1
 SELECT t.id, (SELECT max(q) FROM (SELECT t_id, sum(v) AS q FROM u GROUP BY t_id) d WHERE d.t_id = t.id) AS m FROM t ORDER BY 1
 SELECT t.id FROM t WHERE EXISTS (SELECT 1 FROM (SELECT t_id, count(*) AS q FROM u GROUP BY t_id) d WHERE d.t_id = t.id AND d.q > 1) ORDER BY 1
@@ -357,7 +357,7 @@ SELECT w.x, (SELECT count(e.id) FROM t LEFT JOIN u e ON e.v = w.x AND e.t_id = t
 SELECT t.id, (SELECT count(*) FROM u JOIN r ON r.n = u.v AND u.t_id = t.id) AS n FROM t ORDER BY 1
 SELECT w.x, (SELECT count(e.id) FROM t JOIN u e ON e.t_id = t.id AND e.v = w.x) AS n FROM w ORDER BY 1
 SELECT v.x FROM w v WHERE EXISTS (SELECT 1 FROM (SELECT t.k + 1 AS v, id FROM t) s WHERE s.v = v.x) ORDER BY 1
--- a NULL has no type, and a text that no column gives has a collation that gives way
+-- A NULL has no type, and a text that no column gives has a collation that gives way
 SELECT count(*) FROM t UNION ALL SELECT NULL FROM t ORDER BY 1
 SELECT id FROM t UNION ALL SELECT if(n > 1, NULL, NULL) FROM r ORDER BY 1
 SELECT id FROM t UNION ALL SELECT CASE WHEN n > 1 THEN NULL END FROM r ORDER BY 1
@@ -378,7 +378,7 @@ SELECT count(*) FROM (SELECT concat('A', 'NN') AS a, id FROM t) x JOIN w ON w.x 
 SELECT count(*) FROM (SELECT upper(id) AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.acc = x.a
 SELECT count(*) FROM (SELECT 'ANN' AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.bin = x.a
 SELECT x.a + 0 AS n, concat(x.h) AS c FROM (SELECT X'41' AS h, '1e2' AS a, id FROM t) x JOIN w ON w.x = x.id ORDER BY 1
--- an aggregate that is looked for in a list
+-- An aggregate that is looked for in a list
 SELECT t_id FROM (SELECT t_id, max(v) AS n FROM u GROUP BY t_id) d WHERE n IN (SELECT n FROM r)
 SELECT t_id FROM (SELECT t_id, count(*) AS n FROM u GROUP BY t_id) d WHERE n NOT IN (SELECT n FROM r WHERE n IS NOT NULL)
 SELECT t_id FROM (SELECT t_id, max(v) AS n FROM u GROUP BY t_id) d WHERE n = ANY (SELECT n FROM r) ORDER BY t_id
