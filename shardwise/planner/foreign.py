@@ -21,7 +21,9 @@ from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.run import Text
 from shardwise.plan.sql import to_query
 from shardwise.planner.agreement import ASCII, BOUND, ENCODED, SENT, Agreed, agree
+from shardwise.planner.agreement.sent import SentRows
 from shardwise.planner.dialects import query_dialect
+from shardwise.planner.key_lists import KeyLists
 from shardwise.planner.pass_context import PlanContext
 
 
@@ -35,19 +37,21 @@ class _Statement:
     given: frozenset[str]
     ascii: Mapping[str, str] = field(default_factory=dict)
     """Names that are bound to a given text if it is ASCII, and to NULL if not, by the names of these."""
+    sent: Mapping[str, SentRows] = field(default_factory=dict)
+    """Keys of which each shard may be sent its own."""
 
-    def params(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def params(self, given: Mapping[str, Any], keys: KeyLists) -> Mapping[str, Any]:
         own = {name: value for name, value in given.items() if name in self.given}
         plain = {name: _if_ascii(given.get(of)) for name, of in self.ascii.items()}
-        return {**own, **plain, **self.bound}
+        sent = {name: rows.text(keys) for name, rows in self.sent.items() if rows.is_of(keys)}
+        return {**own, **plain, **self.bound, **sent}
 
 
 @dataclass
 class Foreign:
     """The statements of one fragment. `names` are its columns'; threads may share it.
 
-    All shards of a dialect have the same statement, whatever the parameters' values: they are not sent only
-    their own keys of a list.
+    All shards of a dialect have the same text, whatever the parameters' values.
     """
 
     tree: Node
@@ -65,10 +69,11 @@ class Foreign:
 
         return text
 
-    def params(self, shard: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What is bound on a shard."""
+    def params(self, shard: str, given: Mapping[str, Any], keys: KeyLists) -> Mapping[str, Any]:
+        """What is bound on a shard; `keys` are the lists of which it is sent a part, as that."""
         statement = self._statement(shard)
-        return given if statement is None else statement.params(given)
+        own = {**given, **keys}
+        return own if statement is None else statement.params(own, keys)
 
     def _statement(self, shard: str) -> _Statement | None:
         catalog = self.ctx.catalog
@@ -88,18 +93,20 @@ class Foreign:
         query = to_query(found.node, lambda _: None, names, query_dialect(dialect).reader)
         bound: dict[str, Any] = {}
         plain: dict[str, str] = {}
+        sent: dict[str, SentRows] = {}
         given = set()
         for placeholder in query.find_all(exp.Placeholder):
             if BOUND in placeholder.meta:
                 bound[placeholder.name] = placeholder.meta[BOUND]
             elif SENT in placeholder.meta:
-                bound[placeholder.name] = placeholder.meta[SENT].text(self.ctx.parameters.values)
+                sent[placeholder.name] = rows = placeholder.meta[SENT]
+                bound[placeholder.name] = rows.text(self.ctx.parameters.values)
             elif ASCII in placeholder.meta:
                 plain[placeholder.name] = placeholder.meta[ASCII]
             else:
                 given.add(placeholder.name)
         texts = ShardTexts(query, self.ctx.catalog, self.slots, SYNTAXES[dialect])
-        return _Statement(texts, bound, frozenset(given), plain)
+        return _Statement(texts, bound, frozenset(given), plain, sent)
 
 
 def _if_ascii(value: Any) -> Any:

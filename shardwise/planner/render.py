@@ -103,8 +103,8 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
     lists = routed(inner, catalog, ctx.parameters)
 
     def params_for(shard: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        own = given if lists is None else {**given, **lists(shard)}
-        return own if foreign is None else foreign.params(shard, own)
+        keys = {} if lists is None else lists(shard)
+        return {**given, **keys} if foreign is None else foreign.params(shard, given, keys)
 
     return Fragment(
         name=gather.fragment,

@@ -22,7 +22,7 @@ DUCKDB = tuple(int(part) for part in duckdb.__version__.split(".")[:2])
 
 
 class Stage:
-    """Clusters and connections of a test session, each made when first asked for."""
+    """Clusters, connections and right answers, each made when first asked for."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -70,10 +70,13 @@ class Stage:
         return self.expected[key]
 
     def close(self) -> None:
+        """Closes and forgets all but the clusters themselves, which open again when they are asked."""
         for connection in self.connections.values():
             connection.close()
         for cluster in self.clusters.values():
             cluster.close()
+        self.connections.clear()
+        self.expected.clear()
 
 
 def run_case(

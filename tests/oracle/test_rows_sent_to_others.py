@@ -215,3 +215,18 @@ def test_sides_of_any_size(world: Asked, side: str, monkeypatch: pytest.MonkeyPa
     names = {"c": "s", "many": "many_s", "few": f"(SELECT * FROM few_s f WHERE {SIDES[side]})"}
     for statement in STATEMENTS + COMPARING:
         world.ask(statement.format(**names), ("broadcast",))
+
+
+BY_SHARD_KEY = (
+    "SELECT m.id, f.id FROM many_s m JOIN few_s f ON m.id = f.j",
+    "SELECT m.id FROM many_s m SEMI JOIN few_s f ON m.id = f.j",
+    "SELECT f.id, m.s FROM few_s f LEFT JOIN many_s m ON m.id = f.j",
+    "SELECT m.s, count(*) FROM many_s m JOIN few_s f ON m.id = f.j GROUP BY m.s",
+)
+
+
+@pytest.mark.parametrize("sql", BY_SHARD_KEY)
+def test_each_shard_is_sent_its_own_keys(world: Asked, sql: str) -> None:
+    """0 to 6 are the values of `j`, and the shard key has all of them."""
+    assert world.ask(sql, ("keys",)) == 7
+    assert world.ask(f"{sql.replace('few_s f', '(SELECT * FROM few_s WHERE j = 5) f')}", ("keys",)) == 1

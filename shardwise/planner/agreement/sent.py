@@ -131,6 +131,10 @@ class SentRows:
         """Where a row has the value of a column, by its position."""
         return "$" if len(self.columns) == 1 else f"$[{at}]"
 
+    def is_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether the values are all the rows'."""
+        return all(column.name in values for column in self.columns)
+
     def text(self, values: Mapping[str, Any]) -> RowsText:
         """`[[7,"2024-01-31"],[8,null]]`, of one column `[7,8]`: whole numbers as they are, truths as 0 and 1,
         all else as texts."""
