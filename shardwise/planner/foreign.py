@@ -23,7 +23,7 @@ from shardwise.plan.sql import to_query
 from shardwise.planner.agreement import ASCII, BOUND, ENCODED, SENT, Agreed, agree
 from shardwise.planner.agreement.sent import SentRows
 from shardwise.planner.dialects import query_dialect
-from shardwise.planner.key_lists import KeyLists
+from shardwise.planner.key_lists import Lists
 from shardwise.planner.pass_context import PlanContext
 
 
@@ -38,12 +38,12 @@ class _Statement:
     ascii: Mapping[str, str] = field(default_factory=dict)
     """Names that are bound to a given text if it is ASCII, and to NULL if not, by the names of these."""
     sent: Mapping[str, SentRows] = field(default_factory=dict)
-    """Keys of which each shard may be sent its own."""
+    """Keys and rows, of which each shard may be sent its own."""
 
-    def params(self, given: Mapping[str, Any], keys: KeyLists) -> Mapping[str, Any]:
+    def params(self, given: Mapping[str, Any], lists: Lists) -> Mapping[str, Any]:
         own = {name: value for name, value in given.items() if name in self.given}
         plain = {name: _if_ascii(given.get(of)) for name, of in self.ascii.items()}
-        sent = {name: rows.text(keys) for name, rows in self.sent.items() if rows.is_of(keys)}
+        sent = {name: rows.text(lists) for name, rows in self.sent.items() if rows.is_of(lists)}
         return {**own, **plain, **self.bound, **sent}
 
 
@@ -69,11 +69,11 @@ class Foreign:
 
         return text
 
-    def params(self, shard: str, given: Mapping[str, Any], keys: KeyLists) -> Mapping[str, Any]:
-        """What is bound on a shard; `keys` are the lists of which it is sent a part, as that."""
+    def params(self, shard: str, given: Mapping[str, Any], lists: Lists) -> Mapping[str, Any]:
+        """What is bound on a shard; `lists` are those of which it is sent a part, as that."""
         statement = self._statement(shard)
-        own = {**given, **keys}
-        return own if statement is None else statement.params(own, keys)
+        own = {**given, **lists}
+        return own if statement is None else statement.params(own, lists)
 
     def _statement(self, shard: str) -> _Statement | None:
         catalog = self.ctx.catalog

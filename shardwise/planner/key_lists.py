@@ -12,6 +12,8 @@ from shardwise.plan.tree import bare, column_id, columns_in
 
 KeyLists = Mapping[str, list[Any]]
 """Keys by the parameter that they are bound to."""
+Lists = Mapping[str, Any]
+"""Keys, and rows as lists or as a text."""
 
 
 class KeyTest(NamedTuple):

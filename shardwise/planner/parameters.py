@@ -18,6 +18,7 @@ from shardwise.plan.kinds import type_like
 from shardwise.plan.tree import bare
 from shardwise.planner.caching.observed import Observed, Origin, Values
 from shardwise.planner.key_lists import KeyTest
+from shardwise.planner.places import PlacedRows
 
 Given = Sequence[Any] | Mapping[str, Any] | None
 
@@ -105,6 +106,9 @@ class Parameters:
     """Keys that ran first, by the name they are bound to: each shard may be sent its own."""
     places: dict[KeyTest, Sequence[SlotSet]] = field(default_factory=dict)
     """Of such a list that is asked of a column, the slots where each key's rows are, if it was looked up."""
+    placed_rows: dict[str, PlacedRows] = field(default_factory=dict)
+    """Rows that ran first, by the name that they, or a column of them, are bound to: each shard is sent its
+    own."""
     sent_as: dict[str, str] = field(default_factory=dict)
     """All lists that ran first, by the name they are bound to: under which name they ran."""
     _values: dict[str, Any] = field(default_factory=dict)
@@ -210,6 +214,7 @@ class Parameters:
             self.observed,
             dict(self.key_lists),
             dict(self.places),
+            dict(self.placed_rows),
             dict(self.sent_as),
             dict(self._values),
             set(self._used),

@@ -100,11 +100,11 @@ def _fragment(gather: Gather, ctx: PlanContext, names: Sequence[str] | None) -> 
 
         return text if foreign is None else foreign.texts(text)
 
-    lists = routed(inner, catalog, ctx.parameters)
+    lists = routed(inner, values, catalog, ctx.parameters)
 
     def params_for(shard: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        keys = {} if lists is None else lists(shard)
-        return {**given, **keys} if foreign is None else foreign.params(shard, given, keys)
+        own = {} if lists is None else lists(shard)
+        return {**given, **own} if foreign is None else foreign.params(shard, given, own)
 
     return Fragment(
         name=gather.fragment,

@@ -1,4 +1,4 @@
-"""route_keys: keys that ran first, if it is known where they are, go each to its own shard.
+"""route_keys: keys and rows that ran first, if it is known where they are, go each to its own shard.
 
     Filter o.id IN $keys_1  (7, 9, 12)            Filter o.id IN $keys_1
     └─ Scan o on s0, s1, s2, s3             =>    └─ Scan o on s0, s1
@@ -7,14 +7,14 @@ and s0 is sent 12 alone, s1 7 and 9. A shard that has none of the keys is not as
 
 Sound: a row is on the slot of its key, and the predicate reached the scan by push_filters; a key that has no
 place, or is spelled in more than one way, stays everywhere. Where they are not shard keys, look_up_keys may
-have placed them. A list that is asked of another column as well is sent whole.
+have placed them. A list that is asked of another column as well is sent whole. Rows that are joined on the
+shards by the shard key meet rows of their own shard alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -22,10 +22,12 @@ from shardwise.catalog.model import Catalog, Sharded, Sharding
 from shardwise.catalog.shardings import SlotSet, canonical, full
 from shardwise.errors import Error
 from shardwise.plan.nodes import ColumnId, Filter, Node, Scan
+from shardwise.plan.sent import part_of
 from shardwise.plan.tree import bare, rewrite, walk
-from shardwise.planner.key_lists import KeyLists, key_test
+from shardwise.planner.key_lists import Lists, key_test
 from shardwise.planner.parameters import Parameters
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.places import PlacedRows, Places
 from shardwise.planner.prune_slots import on_slots
 from shardwise.planner.shard_keys import KeyPart, ShardKeys
 
@@ -41,7 +43,8 @@ def route_keys(plan: Node, ctx: PlanContext) -> Node:
         for conjunct in node.conjuncts:
             use = _use(conjunct, node.input, ctx.catalog, ctx.parameters)
             if use is not None and isinstance(scan, Scan):
-                scan = on_slots(scan, use.slots(scan), ctx.catalog)
+                known = full(use.places.sharding.function.size) if scan.slots is None else scan.slots
+                scan = on_slots(scan, known & use.places.slots(), ctx.catalog)
         return node if scan is node.input else node.but(input=scan)
 
     return rewrite(plan, change)
@@ -49,16 +52,46 @@ def route_keys(plan: Node, ctx: PlanContext) -> Node:
 
 def is_routed(id: ColumnId, tree: Node, catalog: Catalog) -> bool:
     """Whether keys of that column go each to its own shard: it is the whole shard key of one of the scans."""
+    return _scan_of_key(id, tree, catalog) is not None
+
+
+def place(sent: exp.Expr, keys: Sequence[Any], id: ColumnId, tree: Node, ctx: PlanContext) -> None:
+    """Notes of rows that are sent to the shards of `tree` where each may meet another: by its key, a value of
+    that column, if it is a shard key. `sent` has the parameters that the rows are bound to."""
+    scan = _scan_of_key(id, tree, ctx.catalog)
+    part = None if scan is None else _part(id, scan, ctx.catalog)
+    if scan is None or part is None or not isinstance(scan.table.placement, Sharded):
+        return
+    sharding = ctx.catalog.sharding(scan.table.placement.sharding)
+    placed = PlacedRows(scan.rel, Places.of(sharding, _by_value(keys, part, sharding)))
+    for parameter in sent.find_all(exp.Placeholder):
+        ctx.parameters.placed_rows[parameter.name] = placed
+
+
+def _scan_of_key(id: ColumnId, tree: Node, catalog: Catalog) -> Scan | None:
     scans = (n for n in walk(tree) if isinstance(n, Scan) and n.rel == id.rel)
-    return any(is_key(id, scan, catalog) for scan in scans)
+    return next((scan for scan in scans if is_key(id, scan, catalog)), None)
 
 
-def routed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callable[[str], KeyLists] | None:
-    """From a shard to the lists that it is sent only a part of; None where all shards are sent the same."""
-    lists = parameters.key_lists
-    if not lists:
+def routed(
+    fragment: Node, used: Collection[str], catalog: Catalog, parameters: Parameters
+) -> Callable[[str], Lists] | None:
+    """From a shard to what it is sent only a part of; None where all shards are sent the same. `used` are the
+    parameters that the fragment has."""
+    placed = {**_placed_keys(fragment, catalog, parameters), **_placed_rows(fragment, used, parameters)}
+    if not placed:
         return None
-    uses: dict[str, list[_Use]] = {}
+
+    def of(shard: str) -> Lists:
+        return {name: part_of(parameters.values[name], _numbers(p, shard)) for name, p in placed.items()}
+
+    return of
+
+
+def _placed_keys(fragment: Node, catalog: Catalog, parameters: Parameters) -> dict[str, list[Places]]:
+    if not parameters.key_lists:
+        return {}
+    uses: dict[str, list[Places]] = {}
     others: set[str] = set()
     for node in walk(fragment):
         scan = node.input if isinstance(node, Filter) and isinstance(node.input, Scan) else None
@@ -67,47 +100,28 @@ def routed(fragment: Node, catalog: Catalog, parameters: Parameters) -> Callable
             if use is None:
                 others.update(p.name for p in expr.find_all(exp.Placeholder))
             else:
-                uses.setdefault(use.name, []).append(use)
-    apart = {name: found for name, found in uses.items() if name not in others}
-    if not apart:
-        return None
-
-    def of(shard: str) -> KeyLists:
-        return {name: _kept(lists[name], found, shard) for name, found in apart.items()}
-
-    return of
+                uses.setdefault(use.name, []).append(use.places)
+    return {name: found for name, found in uses.items() if name not in others}
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
-    """A list that is asked of a scan's column whose values have places. `by_slots` has the numbers of the
-    keys that may be on each set of slots; none of those that are on none."""
+def _placed_rows(fragment: Node, used: Collection[str], parameters: Parameters) -> dict[str, list[Places]]:
+    if not parameters.placed_rows:
+        return {}
+    rels = {node.rel for node in walk(fragment) if isinstance(node, Scan)}
+    found = ((name, rows) for name, rows in parameters.placed_rows.items() if name in used)
+    return {name: [rows.places] for name, rows in found if rows.rel in rels}
+
+
+def _numbers(places: Sequence[Places], shard: str) -> list[int]:
+    """Of the values that one of the scans may have on the shard."""
+    return sorted({number for each in places for number in each.on(shard)})
+
+
+class _Use(NamedTuple):
+    """A list that is asked of a scan's column whose values have places."""
 
     name: str
-    sharding: Sharding
-    by_slots: Mapping[SlotSet, Sequence[int]]
-
-    def slots(self, scan: Scan) -> SlotSet:
-        """What may hold one of the keys, of what the scan reads."""
-        known = full(self.sharding.function.size) if scan.slots is None else scan.slots
-        found = 0
-        for slots in self.by_slots:
-            found |= slots
-        return known & found
-
-    def on(self, shard: str) -> Iterator[int]:
-        """The numbers of the keys that may be on the shard."""
-        here = self.sharding.slots_of(shard)
-        for slots, numbers in self.by_slots.items():
-            if slots & here:
-                yield from numbers
-
-
-def _kept(keys: list[Any], uses: Sequence[_Use], shard: str) -> list[Any]:
-    """The keys that one of the scans may have on the shard; one at least, for not every engine has a list of
-    none."""
-    kept = sorted({number for use in uses for number in use.on(shard)})
-    return type(keys)([keys[number] for number in kept] or keys[:1])
+    places: Places
 
 
 def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, parameters: Parameters) -> _Use | None:
@@ -117,23 +131,18 @@ def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, parameters: Parameter
         return None
     keys, sharding = parameters.key_lists[found.name], catalog.sharding(placement.sharding)
     part = _part(found.column, scan, catalog)
-    places: Iterable[SlotSet] | None = parameters.places.get(found)
-    if part is not None:
-        places = _by_value(keys, part, sharding)
-    if places is None:
-        return None
-    by_slots: dict[SlotSet, list[int]] = {}
-    for number, slots in enumerate(places):
-        if slots:
-            by_slots.setdefault(slots, []).append(number)
-    return _Use(found.name, sharding, by_slots)
+    places = parameters.places.get(found) if part is None else _by_value(keys, part, sharding)
+    return None if places is None else _Use(found.name, Places.of(sharding, places))
 
 
 def _by_value(keys: Sequence[Any], part: KeyPart, sharding: Sharding) -> Iterator[SlotSet]:
-    """The slots of each key, of the shard key itself."""
+    """The slots of each key, of the shard key itself; NULL meets nothing."""
     everywhere = full(sharding.function.size)
     lifted: dict[int, SlotSet] = {}
     for key in keys:
+        if key is None:
+            yield 0
+            continue
         slot = _slot(part, key)
         if slot is None:
             yield everywhere

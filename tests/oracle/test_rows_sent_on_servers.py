@@ -134,6 +134,7 @@ def _statements(column: str, *, is_mysql: bool) -> list[str]:
         f"SELECT m.id, f.id, {shown} FROM {few} RIGHT JOIN {many} ON m.j = f.j",
         f"SELECT f.j, count(*) FROM {many} JOIN {few} ON m.j = f.j GROUP BY f.{column}, f.j",
         f"SELECT f.j, count(f.{column}), count(*) FROM {many} LEFT JOIN {few} ON m.j = f.j GROUP BY f.j",
+        f"SELECT m.id, f.id, {shown} FROM {many} LEFT JOIN {few} ON m.id = f.j",
     ]
 
 
@@ -148,6 +149,23 @@ def _comparing(column: str) -> list[str]:
         f"SELECT m.id, f.id FROM {many} AS m LEFT JOIN {few} AS f ON {both}",
         f"SELECT m.id, f.id FROM {many} AS m JOIN {few} AS f ON m.j = f.j AND f.{column} < m.{column}",
     ]
+
+
+BY_SHARD_KEY = (
+    "SELECT m.id, f.id, f.{c} FROM many_{c} AS m JOIN few_{c} AS f ON m.id = f.j",
+    "SELECT m.id, f.{c} FROM few_{c} AS f RIGHT JOIN many_{c} AS m ON m.id = f.j",
+    "SELECT f.id, count(f.{c}) FROM many_{c} AS m JOIN few_{c} AS f ON m.id = f.j GROUP BY f.id",
+    "SELECT id FROM many_{c} AS m WHERE NOT EXISTS (SELECT 1 FROM few_{c} AS f WHERE j = m.id AND f.id < 5)",
+)
+
+
+def _each_to_its_own(ask: Ask, column: str, values: list[Any]) -> None:
+    """No row goes to two shards; 0, 1 and 2 are on one each."""
+    rows = [row for row in _rows(values)[1] if row[1] is not None]
+    for sql in BY_SHARD_KEY:
+        sent = ask(sql.format(c=column), ("broadcast",))
+        assert sent == len([row for row in rows if row[0] < 5 or "EXISTS" not in sql]), sql
+        ask(sql.format(c=column), ("keys",))
 
 
 # ------------------------------------------------------------------ the mysql dialect
@@ -177,6 +195,11 @@ def test_values_are_the_same_again_on_mariadb(mysql: Ask, column: str) -> None:
     for sql in _comparing(column):
         for force in (("broadcast",), ("keys",)):
             mysql(sql, force)
+
+
+@pytest.mark.parametrize("column", ["big", "txt", "dt6"])
+def test_each_shard_of_mariadb_is_sent_its_own_rows(mysql: Ask, column: str) -> None:
+    _each_to_its_own(mysql, column, MYSQL[column][1])
 
 
 @pytest.mark.parametrize("column", MYSQL_KEPT)
@@ -249,6 +272,11 @@ def test_values_are_the_same_again_on_postgresql(postgresql: Ask, column: str) -
     for sql in _comparing(column):
         for force in (("broadcast",), ("keys",)):
             postgresql(sql, force)
+
+
+@pytest.mark.parametrize("column", ["n", "f", "clock"])
+def test_each_shard_of_postgresql_is_sent_its_own_rows(postgresql: Ask, column: str) -> None:
+    _each_to_its_own(postgresql, column, POSTGRES[column][1])
 
 
 @pytest.mark.parametrize("column", POSTGRES_KEPT)

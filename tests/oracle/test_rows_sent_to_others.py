@@ -223,10 +223,24 @@ BY_SHARD_KEY = (
     "SELECT f.id, m.s FROM few_s f LEFT JOIN many_s m ON m.id = f.j",
     "SELECT m.s, count(*) FROM many_s m JOIN few_s f ON m.id = f.j GROUP BY m.s",
 )
+ROWS_BY_SHARD_KEY = (
+    "SELECT m.id, f.id, f.s FROM many_s m JOIN few_s f ON m.id = f.j",
+    "SELECT m.id FROM many_s m SEMI JOIN few_s f ON m.id = f.j AND f.id >= 0",
+    "SELECT m.id, f.s FROM many_s m LEFT JOIN few_s f ON m.id = f.j",
+    "SELECT m.id, f.s FROM few_s f RIGHT JOIN many_s m ON m.id = f.j AND f.id >= 0",
+    "SELECT m.id FROM many_s m ANTI JOIN few_s f ON m.id = f.j AND f.id >= 0",
+    "SELECT m.s, f.s, count(*) FROM many_s m JOIN few_s f ON m.id = f.j GROUP BY ALL",
+)
 
 
 @pytest.mark.parametrize("sql", BY_SHARD_KEY)
 def test_each_shard_is_sent_its_own_keys(world: Asked, sql: str) -> None:
     """0 to 6 are the values of `j`, and the shard key has all of them."""
     assert world.ask(sql, ("keys",)) == 7
-    assert world.ask(f"{sql.replace('few_s f', '(SELECT * FROM few_s WHERE j = 5) f')}", ("keys",)) == 1
+    assert world.ask(sql.replace("few_s f", "(SELECT * FROM few_s WHERE j = 5) f"), ("keys",)) == 1
+
+
+@pytest.mark.parametrize("sql", ROWS_BY_SHARD_KEY)
+def test_each_shard_is_sent_its_own_rows(world: Asked, sql: str) -> None:
+    assert world.ask(sql, ("broadcast",)) == len([j for _, j, _ in rows_of(TEXTS)[1] if j is not None])
+    world.ask(sql.replace("few_s f", "(SELECT * FROM few_s WHERE j = 5) f"), ("broadcast",))

@@ -10,7 +10,6 @@ other. A type that has no such form, and a value that would be another one after
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -142,8 +141,8 @@ class SentRows:
         for column in self.columns:
             cell = _cell(column.type, are_decimals_whole=self.are_decimals_whole)
             lists.append([None if value is None else cell(value) for value in values[column.name]])
-        rows = lists[0] if len(lists) == 1 else list(zip(*lists, strict=True))
-        return RowsText(json.dumps(rows, separators=(",", ":"), ensure_ascii=False), len(rows))
+        rows = lists[0] if len(lists) == 1 else zip(*lists, strict=True)
+        return RowsText.of(rows)
 
 
 def _cell(type_: Type, *, are_decimals_whole: bool) -> Callable[[Any], int | str]:

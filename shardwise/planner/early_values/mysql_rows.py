@@ -9,7 +9,6 @@ makes a derived table that is kept and gets an index; else the text is read agai
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -65,8 +64,7 @@ def _longest(values: Sequence[str | None]) -> int:
 
 def rows_text(rows: Sequence[tuple[Any, ...]]) -> RowsText:
     """The rows as JSON, each value so that nothing of it is lost: numbers as they are, others as texts."""
-    text = json.dumps([[_cell(v) for v in row] for row in rows], separators=(",", ":"), ensure_ascii=False)
-    return RowsText(text, len(rows))
+    return RowsText.of([_cell(v) for v in row] for row in rows)
 
 
 def _cell(value: Any) -> Any:

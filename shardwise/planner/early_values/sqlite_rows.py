@@ -12,7 +12,6 @@ row that they meet. A REAL comes as its digits, which a function of the connecti
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any, Final
@@ -58,8 +57,7 @@ def _is_kept(real: float) -> bool:
 
 def rows_text(rows: Sequence[tuple[Any, ...]]) -> RowsText:
     """The rows as JSON, a REAL as the text of its digits."""
-    text = json.dumps([[_cell(v) for v in row] for row in rows], separators=(",", ":"), ensure_ascii=False)
-    return RowsText(text, len(rows))
+    return RowsText.of([_cell(v) for v in row] for row in rows)
 
 
 def _cell(value: Any) -> Any:

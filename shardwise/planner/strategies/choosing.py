@@ -20,7 +20,7 @@ from shardwise.planner.functions import is_constant
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import push_filters
 from shardwise.planner.quotients import gives_quotients
-from shardwise.planner.route_keys import is_routed
+from shardwise.planner.route_keys import is_routed, place
 from shardwise.planner.strategies.ahead import ahead, came, collations
 from shardwise.planner.strategies.groups import Conjuncts
 from shardwise.planner.strategies.keys import (
@@ -159,15 +159,25 @@ class Choosing:
         allowed = _KEYS_TO_LEFT if many == 0 else _KEYS_TO_RIGHT
         if self.kind not in allowed:
             return False
-        mine, theirs = self.columns[few][by], self.columns[many][by]
-        meet = self.ctx.early.keys_meet(mine, theirs, self.ctx.types)
-        return meet and may_be_asked(self.parts[many], theirs, self.analysis)
+        theirs = self.columns[many][by]
+        return self._keys_meet(few, many, by) and may_be_asked(self.parts[many], theirs, self.analysis)
 
-    def sends(self, few: int, many: int) -> bool:
-        if not meets_copies(self.kind, is_left=many == 0):
-            return False
+    def sends(self, few: int, many: int) -> int:
         where = self.analysis.of(self.parts[many])
-        return isinstance(where, Split) and (self._is_native(many) or self._takes(few, many, where.shards))
+        if not meets_copies(self.kind, is_left=many == 0) or not isinstance(where, Split):
+            return 0
+        if not self._is_native(many) and not self._takes(few, many, where.shards):
+            return 0
+        return self.sides[many].shards if self._met_by(few, many) is None else 1
+
+    def _met_by(self, few: int, many: int) -> int | None:
+        """The class of equal columns by which rows of the first meet only rows of their own shard."""
+        shared = self.columns[few].keys() & self.sides[many].routed
+        return next((c for c in sorted(shared) if self._keys_meet(few, many, c)), None)
+
+    def _keys_meet(self, few: int, many: int, by: int) -> bool:
+        mine, theirs = self.columns[few][by], self.columns[many][by]
+        return self.ctx.early.keys_meet(mine, theirs, self.ctx.types)
 
     def _is_native(self, i: int) -> bool:
         """Whether a part is on shards of the query's own dialect."""
@@ -244,6 +254,7 @@ class Choosing:
                     if isinstance(rows, Rows):
                         parts[few] = rows.but(is_sent=True)
                         sent[few] = many
+                        self._place(rows, few, many)
         return parts, sent
 
     def _as_came(self, i: int) -> Node:
@@ -252,6 +263,16 @@ class Choosing:
             is_ahead = bound is not None and self.sides[i].is_here
             self._ahead[i] = ahead(part, self.kept(part), self.ctx) if is_ahead else part
         return self._ahead[i]
+
+    def _place(self, rows: Rows, few: int, many: int) -> None:
+        """Notes where the rows go that are sent: each to its own shard, if that is known."""
+        by, came = self._met_by(few, many), self.ctx.firsts.bound.get(rows.name)
+        if by is None or rows.query is None or came is None:
+            return
+        position = next(at for at, o in enumerate(rows.columns) if o.id == self.columns[few][by])
+        if self.ctx.early.keys_travel(came, position):
+            keys = [row[position] for row in came.rows or ()]
+            place(rows.query, keys, self.columns[many][by], self.parts[many], self.ctx)
 
     def _one_by_one(self, parts: list[Node], few: int, many: int, by: int) -> Conjuncts:
         """Keys of one column, which go each to its own shard."""
@@ -266,7 +287,7 @@ class Choosing:
         if not isinstance(giver, Rows) or len(classes) < 2 or not isinstance(where, Split):
             return ()
         pairs = [(self.columns[few][c], self.columns[many][c]) for c in classes]
-        found = together(giver, pairs, self.ctx)
+        found = together(giver, self.parts[many], pairs, self.ctx)
         if found is None:
             return ()
         asked = Filter(input=self.parts[many], conjuncts=(found,))

@@ -29,6 +29,7 @@ from shardwise.planner.early_values import different
 from shardwise.planner.equivalence import Pair, equalities
 from shardwise.planner.firsts import KEYS_MAX, Early
 from shardwise.planner.pass_context import PlanContext
+from shardwise.planner.route_keys import place
 
 _UNKNOWN = "keys of the other side"
 _ON_A_LINE = frozenset({Family.INT, Family.DECIMAL, Family.DATE, Family.TIMESTAMP})
@@ -148,9 +149,11 @@ def at_most(plan: Node, rows: int) -> Limit:
     return Limit(input=plan, count=exp.Literal.number(rows + 1))
 
 
-def together(few: Rows, pairs: Sequence[tuple[ColumnId, ColumnId]], ctx: PlanContext) -> exp.Expr | None:
-    """Several columns among those of one row that came: `(a, b) IN` the pairs. None where the rows are
-    not known yet."""
+def together(
+    few: Rows, many: Node, pairs: Sequence[tuple[ColumnId, ColumnId]], ctx: PlanContext
+) -> exp.Expr | None:
+    """Several columns among those of one row that came: `(a, b) IN` the pairs, which go each to its own shard
+    if one of the columns of `many` says where. None where the rows are not known yet."""
     came = ctx.firsts.bound.get(few.name)
     if came is None or came.rows is None:
         return None
@@ -165,7 +168,11 @@ def together(few: Rows, pairs: Sequence[tuple[ColumnId, ColumnId]], ctx: PlanCon
         return ctx.parameters.bind_list(f"{few.name}_of_{suffix}", values, f"{few.name} together")
 
     types = [came.types[p] for p in positions]
-    return ctx.early.are_among([column(theirs) for _, theirs in pairs], keys, types, bind)
+    found = ctx.early.are_among([column(theirs) for _, theirs in pairs], keys, types, bind)
+    for at, (position, (_, theirs)) in enumerate(zip(positions, pairs, strict=True)):
+        if ctx.early.keys_travel(came, position):
+            place(found, [key[at] for key in keys], theirs, many, ctx)
+    return found
 
 
 def _same_keys(plan: Node, ctx: PlanContext) -> Early | None:

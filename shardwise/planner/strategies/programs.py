@@ -83,7 +83,8 @@ class Keys(NamedTuple):
 
 
 class Send(NamedTuple):
-    """The rows of `few`, which came ahead, are joined on the shards of `many`."""
+    """The rows of `few`, which came ahead, are joined on the shards of `many`: each on its own, where that is
+    known, else all on each."""
 
     few: SideId
     many: SideId
@@ -92,8 +93,8 @@ class Send(NamedTuple):
 Step = Ahead | Keys | Send
 Narrows = Callable[[SideId, SideId, ClassId], bool]
 """Whether keys of the first may narrow the second: only if the second's unmatched rows vanish."""
-Sends = Callable[[SideId, SideId], bool]
-"""Whether the rows of the first may be joined on the shards of the second."""
+Sends = Callable[[SideId, SideId], int]
+"""To how many shards each row of the first goes to be joined on those of the second; 0: it may not be."""
 Consumer = Callable[[float, int], tuple[float, float]]
 """Of so many joined rows on so many shards: the rows that leave the shards, and bytes each."""
 
@@ -153,10 +154,10 @@ class State:
         self.sent += keys + keys * places
         self.bytes += keys * cost_of_a_key(places)
 
-    def send(self, few: SideId, many: SideId, kind: JoinKind) -> None:
+    def send(self, few: SideId, many: SideId, targets: int, kind: JoinKind) -> None:
         giver, side = self.sides[few], self.sides[many]
-        self.sent += giver.rows * side.shards
-        self.bytes += giver.rows * (giver.width - ROW_BYTES + 1) * side.shards
+        self.sent += giver.rows * targets
+        self.bytes += giver.rows * (giver.width - ROW_BYTES + 1) * targets
         self.steps.append(Send(few, many))
         self.joined.add(few)
         self.sides[many] = joined(side, giver, kind)
@@ -318,10 +319,11 @@ def _all_sent(
         if not linked:
             return None
         next_one = min(linked, key=lambda i: state.sides[i].rows)
-        if not sends(next_one, anchor):
+        targets = sends(next_one, anchor)
+        if not targets:
             return None
         if not state.sides[next_one].is_here:
             state.ahead(next_one)
-        state.send(next_one, anchor, kind)
+        state.send(next_one, anchor, targets, kind)
         waiting.remove(next_one)
     return state.finished(consumer)
