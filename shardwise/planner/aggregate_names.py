@@ -1,6 +1,6 @@
 """DuckDB's aggregate functions, by name and by what sqlglot makes of the name.
 
-Data only. `tests/unit/planner/test_aggregates.py` compares it with the functions of the
+Data only. `tests/integration/planner/test_aggregates.py` compares it with the functions of the
 installed DuckDB and with what sqlglot parses their names to.
 """
 

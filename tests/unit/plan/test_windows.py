@@ -5,10 +5,16 @@ from __future__ import annotations
 import random
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from shardwise.plan.windows import Row, Sample, Window, at_first, begins, left, narrowed
+
+
+def seeds(count: int) -> list[Any]:
+    """A few at once, and the others with all tests."""
+    return [n if n < 4 else pytest.param(n, marks=pytest.mark.slow) for n in range(count)]
 
 
 class Shards:
@@ -75,7 +81,7 @@ def spread(rng: random.Random) -> list[list[int]]:
     return [sorted(each) for each in found]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_exact(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(150):
@@ -107,7 +113,7 @@ def test_few_rounds_and_few_rows(kind: str, shards: int) -> None:
     assert asked.moved <= (asked.rounds + 1) * shards * (samples + 12)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_rows_that_change_between_rounds_never_give_a_wrong_page(seed: int) -> None:
     """Sure or not: but if sure, the page that the rows have when it is fetched."""
     rng = random.Random(seed)
@@ -138,7 +144,7 @@ def test_rows_that_change_between_rounds_never_give_a_wrong_page(seed: int) -> N
     assert sure > 30
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_rows_of_the_same_key(seed: int) -> None:
     """A place in the midst of equal rows is the first one's, whose rank is told with the samples."""
     rng = random.Random(seed)
