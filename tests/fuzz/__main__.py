@@ -8,7 +8,7 @@ import time
 import warnings
 
 from tests.fuzz.run import Fuzzer
-from tests.servers import stop_all
+from tests.servers import are_there, stop_all
 
 
 def main() -> int:
@@ -20,11 +20,13 @@ def main() -> int:
     )
     parser.add_argument("--failures", type=int, default=5, help="end after so many")
     parser.add_argument("--reduce", type=float, default=90.0, help="seconds to make one small")
+    parser.add_argument("--files", action="store_true", help="duckdb: no world on servers, though some run")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     seed = given.seed if given.seed is not None else int(time.time()) % 10_000_000
     dialects = ("duckdb", "sqlite", "postgres", "mysql") if given.dialect == "all" else (given.dialect,)
-    fuzzer = Fuzzer(reduce_s=given.reduce, failures_max=given.failures, say=say)
+    may_be = "duckdb" in dialects and not given.files and are_there()
+    fuzzer = Fuzzer(reduce_s=given.reduce, failures_max=given.failures, say=say, may_be_on_servers=may_be)
     try:
         fuzzer.run(seed, dialects, given.seconds)
     finally:

@@ -20,9 +20,9 @@ import duckdb
 
 import shardwise
 from shardwise.catalog import Catalog, parse
-from tests.fuzz.schema import Row, Table, World
+from tests.fuzz.schema import SERVERS, Row, Table, World
 from tests.fuzz.statistics import made_up
-from tests.oracle import files
+from tests.oracle import files, servers_world
 from tests.oracle.compare import Answer, answer_of
 from tests.servers import mariadb, postgres
 
@@ -97,7 +97,7 @@ class Built:
     def _urls(self) -> list[str]:
         """Each shard's source; databases that are on servers are made."""
         world, found = self.world, []
-        self.databases: list[Any] = []
+        self.databases: dict[int, tuple[Any, str]] = {}
         for n in range(world.shards):
             product = world.products[n % len(world.products)]
             if product == "mysql":
@@ -111,7 +111,7 @@ class Built:
                 found.append(f"URL '{product}:///s{n}.{product}'")
                 continue
             database = server.database()
-            self.databases.append((server, database))
+            self.databases[n] = server, database
             quote = "`" if product == "mysql" else '"'
             force = " WITH (FORCE)" if product == "postgres" else ""
             self.closing.append(
@@ -141,10 +141,11 @@ class Built:
             return "duckdb", self._duckdb
         if self.world.dialect == "sqlite":
             return product, self._sqlite
-        return product, {"mysql": self._server, "postgres": self._server}.get(product, self._duckdb)
+        is_own = product in SERVERS and self.world.dialect == product
+        return product, self._server if is_own else self._duckdb
 
     def _duckdb(self, product: str, source: str, tables: Sequence[tuple[str, Table, list[Row]]]) -> None:
-        """A DuckDB file, or one of another product by way of DuckDB."""
+        """A DuckDB file, or what another product holds, by way of DuckDB."""
         path = self.folder / f"{source}.{product}"
         with duckdb.connect(str(path) if product == "duckdb" else ":memory:") as con:
             for name, table, rows in tables:
@@ -153,7 +154,11 @@ class Built:
                 con.execute("ATTACH ':memory:' AS given")
                 for name, _, _ in tables:
                     con.execute(f"CREATE TABLE given.{name} AS SELECT * FROM memory.{name}")
-                files.write(con, "given", path)
+                files.write(con, "given", path, counted=_is_counted(self.world))
+            if product in SERVERS:
+                number = int(source[1:])
+                server = "mariadb" if product == "mysql" else product
+                servers_world.write(con, "memory", server, number, self.databases[number][1])
             if product == "parquet":
                 (self.folder / f"p{source[1:]}").mkdir()
                 for name, _, _ in tables:
@@ -185,7 +190,7 @@ def catalog_text(world: World, urls: Sequence[str]) -> str:
         lines.append(f"CREATE SHARDING {each.name} {each.clause(world.shards)};")
     for table in world.tables:
         columns = table.columns
-        if "sqlite" in world.products and world.dialect == "duckdb":
+        if "sqlite" in world.products and _is_counted(world):
             columns = files.declared(table.name, columns)
         columns += f", {table.keys}" if table.keys else ""
         named = ""
@@ -194,6 +199,11 @@ def catalog_text(world: World, urls: Sequence[str]) -> str:
         lines.append(f"ATTACH TABLE {table.name} ({columns}) {table.place}{named};")
     lines += [f"CREATE VIEW {view};" for view in world.views]
     return "\n".join(lines) + "\n"
+
+
+def _is_counted(world: World) -> bool:
+    """Whether SQLite files may hold dates and times as numbers: the catalog says so of all sources."""
+    return world.dialect == "duckdb" and not world.is_on_servers
 
 
 def _sharding_of(world: World, table: Table) -> str:

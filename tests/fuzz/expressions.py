@@ -209,6 +209,8 @@ class Expressions:
             )
         if other is not None:
             choices += [lambda: f"{x} {pick('=', '=', '<', '<>', '>=')} {other.sql}"] * 2
+        if other is not None and self.chance(0.1):
+            choices += [lambda: f"({x}, {y(family)}) {pick('=', '=', '<>')} ({other.sql}, {x})"]
         return self.random.choice(choices)()
 
     def with_subquery(self, scope: Scope, depth: int) -> str:

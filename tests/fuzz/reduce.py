@@ -130,7 +130,8 @@ class Reduction:
         self._try(tables=tuple(t for t in world.tables if t.name in used))
         for index in world.indexes:
             self._try(indexes=tuple(i for i in self.case.world.indexes if i != index))
-        self._try(products=("duckdb",) if world.dialect == "duckdb" else world.products)
+        if world.dialect == "duckdb" and not self._try(products=("duckdb",)):
+            any(self._try(products=(product,)) for product in dict.fromkeys(world.products))
         for shards in range(1, world.shards):
             if self._try(shards=shards):
                 break

@@ -15,7 +15,7 @@ from tests.fuzz.build import Built
 from tests.fuzz.oracles import Failure, NotAnswered, Variant, ask, expected, judge, other_values, variants
 from tests.fuzz.reduce import Case, failure, reduced
 from tests.fuzz.report import as_test
-from tests.fuzz.schema import Schemas, World, indexes
+from tests.fuzz.schema import ON_SERVERS, Schemas, World, indexes
 from tests.fuzz.statements import Statements
 from tests.fuzz.tlp import Partition, partition
 
@@ -23,10 +23,11 @@ STATEMENTS = 40
 """For each world."""
 
 
-def world_of(seed: int, dialect: str) -> World:
-    """The world of a seed, with views."""
-    random = Random(f"{dialect} {seed}")
-    world = Schemas(random, dialect).world()
+def world_of(seed: int, dialect: str, *, may_be_on_servers: bool = False) -> World:
+    """The world of a seed, with views. In the duckdb dialect one in four may be on servers."""
+    random, servers = Random(f"{dialect} {seed}"), Random(f"servers {seed}")
+    is_on_servers = may_be_on_servers and dialect == "duckdb" and servers.random() < 0.25
+    world = Schemas(random, dialect, servers.choice(ON_SERVERS) if is_on_servers else ()).world()
     for number in range(random.choice((0, 0, 1, 2)) if dialect == "duckdb" else 0):
         view, columns = Statements(random, world).view(f"v{number}")
         world = replace(world, views=(*world.views, view), view_columns=(*world.view_columns, columns))
@@ -39,8 +40,14 @@ class Fuzzer:
     """`count` has what was done, `failures` the tests that were made of failures."""
 
     def __init__(
-        self, *, reduce_s: float = 60.0, failures_max: int = 5, say: Callable[[str], None] = lambda _: None
+        self,
+        *,
+        reduce_s: float = 60.0,
+        failures_max: int = 5,
+        say: Callable[[str], None] = lambda _: None,
+        may_be_on_servers: bool = False,
     ) -> None:
+        self.may_be_on_servers = may_be_on_servers
         self.reduce_s, self.failures_max, self.say = reduce_s, failures_max, say
         self.count: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
@@ -60,9 +67,10 @@ class Fuzzer:
 
     def world(self, seed: int, dialect: str, end: float = float("inf"), statements: int = STATEMENTS) -> None:
         """All statements of a seed's world."""
-        world = world_of(seed, dialect)
+        world = world_of(seed, dialect, may_be_on_servers=self.may_be_on_servers)
         self.claims = [2 * seed, 2 * seed + 1, 2 * seed + 3]  # right ones, and wrong ones
         self.count["worlds"] += 1
+        self.count["on servers"] += world.is_on_servers
         with tempfile.TemporaryDirectory() as folder:
             built = Built(world, Path(folder))
             try:
@@ -156,7 +164,7 @@ class Fuzzer:
             ": " in found.kind
         ):  # an error, which says what it is; wrong rows are told apart by their statements
             self.known.add(found.kind)
-        self.say(f"{name}: {found.kind} ({case.variant or 'as ever'})\n  {case.sql}")
+        self.say(f"{name}: {found.kind} ({str(case.variant) or 'as ever'})\n  {case.sql}")
         small = reduced(case, found.kind, self.reduce_s)
         last = failure(small) or found
         sign = f"{last.kind} {_shape(small.sql)}"

@@ -18,6 +18,19 @@ from tests.fuzz.dialects import BOOL, DATE, DIALECTS, INT, NUM, REAL, TEXT, TIME
 
 Row = tuple[Any, ...]
 
+SERVERS = frozenset({"mysql", "postgres"})
+"""Products whose shards are databases on a server; all others are files."""
+ON_SERVERS: tuple[tuple[str, ...], ...] = (
+    ("mysql",),
+    ("postgres",),
+    ("mysql", "postgres"),
+    ("postgres", "duckdb"),
+    ("sqlite", "mysql"),
+    ("mysql", "postgres", "duckdb", "sqlite"),
+    ("mysql", "postgres", "duckdb", "sqlite"),
+)
+"""What the shards of a world of the duckdb dialect are in turn, where some are on servers."""
+
 NAMES = {
     INT: ("k", "a", "b", "c", "n"),
     NUM: ("p", "q"),
@@ -103,7 +116,7 @@ class Table:
 
 @dataclass(frozen=True)
 class World:
-    """`products`: what the shards are, in turn."""
+    """`products`: what the shards are, in turn; in other dialects than DuckDB's all are the dialect's own."""
 
     shards: int
     shardings: tuple[Sharding, ...]
@@ -115,6 +128,10 @@ class World:
     """Names and families of each view's columns, for the generator."""
     indexes: tuple[str, ...] = ()
     """As after CREATE: "LOOKUP INDEX …". They are built before anything is asked."""
+
+    @property
+    def is_on_servers(self) -> bool:
+        return not SERVERS.isdisjoint(self.products)
 
     def sharding(self, name: str) -> Sharding:
         return next(each for each in self.shardings if each.name == name)
@@ -155,12 +172,14 @@ def _call(value: Any) -> str:
 
 
 class Schemas:
-    """Makes a world; the same for the same random numbers."""
+    """Makes a world; the same for the same random numbers. `products`: what its shards are, where it is no
+    matter of chance."""
 
-    def __init__(self, random: Random, dialect: str) -> None:
+    def __init__(self, random: Random, dialect: str, products: tuple[str, ...] = ()) -> None:
         self.random, self.words = random, DIALECTS[dialect]
         self.shards = random.choice((1, 2, 2, 3, 3, 4, 5, 7))
-        self.products = self._products()
+        drawn = self._products()
+        self.products = products or drawn
 
     def world(self) -> World:
         from tests.fuzz.data import Data

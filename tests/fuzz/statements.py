@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from random import Random
 
 from tests.fuzz.dialects import BOOL, DATE, DIALECTS, INT, NUM, OUT, REAL, TEXT
-from tests.fuzz.expressions import Col, Expressions, Scope
+from tests.fuzz.expressions import Col, Scope
+from tests.fuzz.groups import Columns, Groups
 from tests.fuzz.schema import FAMILY, World
 
 NATURAL = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
-Columns = tuple[tuple[str, str], ...]
-"""Names and families."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Select:
     scope: tuple[Col, ...]
 
 
-class Statements(Expressions):
+class Statements(Groups):
     def __init__(self, random: Random, world: World) -> None:
         super().__init__(random, DIALECTS[world.dialect])
         self.tables: dict[str, Columns] = {
@@ -166,51 +165,6 @@ class Statements(Expressions):
         text = f"SELECT DISTINCT ON ({', '.join(on)}) {', '.join(items)} FROM {source}{where} ORDER BY {keys}"
         return text + (self.limit() if self.chance(0.3) else "")
 
-    def grouped(self, source: str, scope: Scope, where: str, depth: int) -> tuple[str, Columns]:
-        groups: dict[str, str] = {}
-        for _ in range(self.pick(0, 1, 1, 1, 2, 2, 3)):
-            column = self.column(scope)
-            if column is not None:
-                is_made = column.family == INT and self.chance(0.12)
-                groups[f"({column.sql} % 3)" if is_made else column.sql] = column.family
-        items = [(sql, family) for sql, family in groups.items() if self.chance(0.85)]
-        items += [self.aggregate(scope) for _ in range(self.pick(1, 1, 2, 3))]
-        by = f" GROUP BY {self.grouping(list(groups))}" if groups else ""
-        has_sets = any(word in by for word in ("ROLLUP", "CUBE", "SETS"))
-        if has_sets and self.chance(0.4):
-            items.append((f"GROUPING({self.random.choice(list(groups))})", INT))
-        named = [(sql, self.fresh("c"), family) for sql, family in items]
-        text = f"SELECT {', '.join(f'{sql} AS {name}' for sql, name, _ in named)} FROM {source}{where}{by}"
-        if self.chance(0.25):
-            text += f" HAVING {self.having(scope, depth)}"
-        return text, tuple((name, family) for _, name, family in named)
-
-    def grouping(self, groups: list[str]) -> str:
-        every, roll = ", ".join(groups), self.random.random()
-        if not self.words.grouping_sets or roll > 0.2:
-            return every
-        if roll < 0.08:
-            return f"ROLLUP ({every})"
-        if roll < 0.13:
-            return f"CUBE ({every})"
-        return f"GROUPING SETS (({every}), ({groups[0]}), ())"
-
-    def having(self, scope: Scope, depth: int) -> str:
-        column = self.column(scope, INT, TEXT, DATE, NUM)
-        choices = [f"count(*) {self.pick('>', '>=', '=', '<')} {self.pick(1, 2, 3)}"]
-        if column is not None:
-            x, family = column.sql, column.family
-            choices += [
-                f"{self.pick('min', 'max')}({x}) {self.pick('>', '<=', '=')} {self.literal(family)}",
-                f"count(DISTINCT {x}) > 1",
-                f"max({x}) IS NULL",
-            ]
-            if depth > 1:
-                choices.append(f"max({x}) {self.pick('>', '<=', '=')} {self.scalar(family, (), 1)}")
-            if depth > 1 and self.words.finds_aggregates:
-                choices.append(f"min({x}) IN ({self.listed((family,), (), 1)})")
-        return self.random.choice(choices)
-
     def windowed(self, source: str, scope: Scope, where: str) -> tuple[str, Columns]:
         """Rows that tie are alike in what is shown, so that any order of them gives the same."""
         part, order = self.column(scope), self.column(scope, INT, TEXT, DATE, NUM)
@@ -302,7 +256,9 @@ class Statements(Expressions):
                 merged = Col(name, next(c.family for c in scope if c.name == name), name)
                 scope = [merged, *(c for c in (*scope, *more) if c.name != name)]
                 continue
-            if self.words.using and len(single) == len(shared) > 0 and kind in NATURAL and self.chance(0.06):
+            common = {c.name for c in scope} & {m.name for m in more}
+            is_natural = self.words.using and kind in NATURAL and self.chance(0.06)
+            if is_natural and len(single) == len(common) > 0:
                 text, is_using = f"{text} NATURAL {kind} {other}", True
                 merged_all = [
                     Col(name, next(c.family for c in scope if c.name == name), name) for name in single
@@ -332,10 +288,11 @@ class Statements(Expressions):
 
     def item(self, depth: int) -> tuple[str, list[Col]]:
         alias, roll = self.fresh("q"), self.random.random()
-        if depth > 1 and roll < 0.2:
-            sql, columns = self.query(depth - 1, ())
+        if depth > 1 and roll < 0.24:
+            is_grouped = self.chance(0.4)
+            sql, columns = self.group_table(depth - 1) if is_grouped else self.query(depth - 1, ())
             return f"({sql}) {alias}", self.aliased(alias, columns)
-        if self.ctes and roll < 0.42:
+        if self.ctes and roll < 0.46:
             name, columns = self.random.choice(self.ctes)
             return f"{name} {alias}", self.aliased(alias, columns)
         if roll > 0.97 and self.words.lateral:
@@ -345,10 +302,6 @@ class Statements(Expressions):
             return f"(VALUES {rows}) {alias}(k, s)", self.aliased(alias, (("k", INT), ("s", TEXT)))
         name = self.random.choice(list(self.tables))
         return f"{name} {alias}", self.aliased(alias, self.tables[name])
-
-    @staticmethod
-    def aliased(alias: str, columns: Columns) -> list[Col]:
-        return [Col(f"{alias}.{name}", family, name) for name, family in columns]
 
     def on(self, left: Scope, right: Scope, depth: int) -> str:
         text = self.linked(left, right)
@@ -374,6 +327,9 @@ class Statements(Expressions):
             for w, (x, y) in zip(weights, pairs, strict=True)
         ]
         x, y = self.random.choices(pairs, weights)[0]
+        if self.chance(0.04):
+            v, w = self.random.choice(pairs)
+            return f"({x.sql}, {v.sql}) {self.pick('=', '=', '=', '<>')} ({y.sql}, {w.sql})"
         operator = self.pick(*["{} = {}"] * 10, "{} < {}", "{} >= {}", self.words.same)
         return operator.format(x.sql, y.sql)
 
@@ -390,7 +346,9 @@ class Statements(Expressions):
     # -- subqueries of expressions
 
     def scalar(self, family: str, outer: Scope, depth: int) -> str:
-        """One row: an aggregate without groups."""
+        """One row: an aggregate without groups, though of groups, perhaps."""
+        if depth > 0 and self.chance(0.2) and (text := self.group_scalar(family, outer)) is not None:
+            return text
         source, scope = self.source(1)
         where = self.where(scope, depth, outer if self.chance(0.6) else ())
         column = self.column(scope, family)
@@ -401,15 +359,12 @@ class Statements(Expressions):
         return f"(SELECT {item} FROM {source}{where})"
 
     def listed(self, families: Sequence[str], outer: Scope, depth: int) -> str:
-        if self.chance(0.12):
-            source, scope = self.source(1)
-            columns = [self.column(scope, family) for family in families]
-            if all(columns):
-                keys = ", ".join(c.sql for c in columns if c is not None)
-                where = self.where(scope, depth, outer)
-                return f"SELECT {keys} FROM {source}{where} GROUP BY {keys} HAVING count(*) > 1"
+        if self.chance(0.25) and (text := self.group_list(families, outer, depth)) is not None:
+            return text
         return self.plain_select(families, outer, depth)
 
     def exists(self, outer: Scope, depth: int) -> str:
+        if self.chance(0.2):
+            return self.group_exists(outer, depth)
         source, scope = self.source(self.pick(1, 1, 2))
         return f"SELECT {self.pick('1', '*')} FROM {source}{self.where(scope, depth, outer)}"

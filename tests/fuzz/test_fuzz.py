@@ -9,11 +9,12 @@ from tests.fuzz.run import Fuzzer
 SEEDS = (1, 2, 4, 6)
 
 
-def check(seed: int, dialect: str, statements: int) -> None:
-    fuzzer = Fuzzer(reduce_s=20)
+def check(seed: int, dialect: str, statements: int, *, may_be_on_servers: bool = False) -> Fuzzer:
+    fuzzer = Fuzzer(reduce_s=20, may_be_on_servers=may_be_on_servers)
     fuzzer.world(seed, dialect, statements=statements)
     assert not fuzzer.failures, "\n".join(fuzzer.failures)
     assert fuzzer.count["statements"] > statements / 2, "one database raises for most of what is drawn"
+    return fuzzer
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -30,3 +31,9 @@ def test_a_world_of_sqlites(seed: int) -> None:
 @pytest.mark.parametrize("dialect", ["mysql", "postgres"])
 def test_a_world_of_servers(dialect: str) -> None:
     check(1, dialect, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [21, 35, 45])
+def test_a_world_of_other_servers_and_files(seed: int) -> None:
+    assert check(seed, "duckdb", 8, may_be_on_servers=True).count["on servers"]

@@ -29,7 +29,7 @@ from tests.fuzz.run import world_of
 from tests.fuzz.schema import World
 from tests.fuzz.statements import Columns, Statements
 from tests.oracle.compare import Answer
-from tests.servers import stop_all
+from tests.servers import are_there, stop_all
 
 WALKS = 25
 """For each world."""
@@ -102,7 +102,8 @@ def walked(built: Built, sql: str, size: int, variant: Variant) -> tuple[Answer,
 class Walker:
     """`count` has what was done, `failures` what was wrong."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, may_be_on_servers: bool = False) -> None:
+        self.may_be_on_servers = may_be_on_servers
         self.count: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.failures: list[str] = []
@@ -115,8 +116,9 @@ class Walker:
             number += 1
 
     def world(self, seed: int, dialect: str, walks: int = WALKS, end: float = float("inf")) -> None:
-        world = world_of(seed, dialect)
+        world = world_of(seed, dialect, may_be_on_servers=self.may_be_on_servers)
         self.count["worlds"] += 1
+        self.count["on servers"] += world.is_on_servers
         with tempfile.TemporaryDirectory() as folder:
             built = Built(world, Path(folder))
             try:
@@ -185,7 +187,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     seed = given.seed if given.seed is not None else int(time.time()) % 10_000_000
     dialects = ("duckdb", "sqlite", "postgres", "mysql") if given.dialect == "all" else (given.dialect,)
-    walker = Walker()
+    walker = Walker(may_be_on_servers="duckdb" in dialects and are_there())
     try:
         walker.run(seed, dialects, given.seconds)
     finally:

@@ -16,8 +16,20 @@ Where the binaries are missing the test is skipped, saying what to install; with
 
 from __future__ import annotations
 
+import pytest
+
 from tests.servers.mariadb_server import mariadb, private_mariadb
 from tests.servers.postgres_server import postgres, private_postgres
 from tests.servers.running import Server, stop_all
 
-__all__ = ["Server", "mariadb", "postgres", "private_mariadb", "private_postgres", "stop_all"]
+__all__ = ["Server", "are_there", "mariadb", "postgres", "private_mariadb", "private_postgres", "stop_all"]
+
+
+def are_there() -> bool:
+    """Whether this machine has all three servers; those that do not run are started."""
+    try:
+        for server in (lambda: mariadb(0), lambda: mariadb(1), postgres):
+            server()
+    except pytest.skip.Exception:
+        return False
+    return True
