@@ -89,7 +89,7 @@ class Placing:
         sharding = self._sharding
         assert sharding is not None
         try:
-            values = [canonical(_aware(v, f), f) for v, f in zip(key, self._families, strict=True)]
+            values = [self._canonical(v, f) for v, f in zip(key, self._families, strict=True)]
             return sharding.shard_of(sharding.function.slot(values))
         except DataError as error:
             names = ", ".join(column.name for column in self.shape.places)
@@ -98,6 +98,16 @@ class Placing:
                 f'"{sharding.name}" has no slot for',
                 hint="Give the sharding a slot for it (DEFAULT, MAXVALUE), or shard by another column",
             ) from error
+
+    def _canonical(self, value: Any, family: Family) -> Any:
+        """What a value is placed by. One that is not of its column's type, as SQLite allows, is where NULL
+        is: whoever looks for such a value asks all shards."""
+        try:
+            return canonical(_aware(value, family), family)
+        except DataError:
+            if not is_loose(self.catalog):
+                raise
+            return None
 
 
 def _aware(value: Any, family: Family) -> Any:
