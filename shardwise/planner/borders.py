@@ -40,6 +40,7 @@ from shardwise.plan.tree import (
     columns_in,
     columns_read,
     plan_of,
+    plans_in,
 )
 from shardwise.planner.quotients import computes_on_more, gives_quotients
 
@@ -49,11 +50,13 @@ class Use(NamedTuple):
 
     `of` what they are: shown, in the answer; a derived table's, which a server stores or computes on as it
     goes; or computed with, as the value of a subquery is, or an arm's of a set operation, whose type has
-    digits of its own. `computed` are those that an expression reads.
+    digits of its own. `computed` are those that an expression reads, `beside` those of them that it reads
+    beside a column of text, whose collation is the expression's if theirs gives way.
     """
 
     of: Literal["answer", "derived", "value"]
     computed: frozenset[ColumnId] = frozenset()
+    beside: frozenset[ColumnId] = frozenset()
 
 
 ANSWER = Use("answer")
@@ -72,7 +75,7 @@ _CALLED = frozenset(("if", "ifnull", "coalesce", "nullif", "greatest", "least"))
 
 def use_of_value(plan: Node) -> Use:
     """That of a subquery's columns."""
-    return Use("value", plan.output_ids)
+    return Use("value", plan.output_ids, plan.output_ids)
 
 
 def use_of_input(node: Node, use: Use, types: _Types) -> Use:
@@ -80,13 +83,14 @@ def use_of_input(node: Node, use: Use, types: _Types) -> Use:
     if isinstance(node, Sort | Limit | Distinct | Keep | Fence):
         return use
     if isinstance(node, SetOp):
-        return Use("value", _met(node, use, types))
+        return Use("value", _met(node, use.computed, types), _met(node, use.beside, types))
     if isinstance(node, Filter | Join | Window):
-        return Use("derived", use.computed | columns_read(node))
+        return Use("derived", use.computed | columns_read(node), use.beside | _beside_texts(node, types))
     if isinstance(node, Project | Aggregate):
-        return Use("derived", _read(node, use))
+        beside = _passed(node, use.beside) | _beside_texts(node, types)
+        return Use("derived", _read(node, use.computed), beside)
     everything = frozenset[ColumnId]().union(*(below.output_ids for below in node.inputs))
-    return Use("derived" if isinstance(node, Cte) else "value", everything)
+    return Use("derived" if isinstance(node, Cte) else "value", everything, everything)
 
 
 def loses(plan: Node, use: Use, types: _Types) -> bool:
@@ -98,6 +102,11 @@ def loses(plan: Node, use: Use, types: _Types) -> bool:
     return use.of == "derived" and computes_on_more(plan, types)
 
 
+def gives_way(plan: Node, use: Use, types: _Types) -> bool:
+    """Whether a column whose collation gives way, or that has no type, is read beside a text."""
+    return bool(plan.output_ids & use.beside & _weak(plan, types))
+
+
 def comes_of_no_column(expr: exp.Expr) -> bool:
     """Whether a choice is one of constants: NULL has no type, whatever it is chosen by."""
     expr = bare(expr)
@@ -106,24 +115,40 @@ def comes_of_no_column(expr: exp.Expr) -> bool:
     return expr.find(exp.Column) is None
 
 
-def _read(node: Project | Aggregate, use: Use) -> frozenset[ColumnId]:
+def _items(node: Project | Aggregate) -> Sequence[Item]:
+    return node.items if isinstance(node, Project) else (*node.keys, *node.calls)
+
+
+def _read(node: Project | Aggregate, computed: Set[ColumnId]) -> frozenset[ColumnId]:
     """What its expressions compute with: not what they only pass on."""
-    items = node.items if isinstance(node, Project) else (*node.keys, *node.calls)
-    computing = (
-        item.expr
-        for item in items
-        if column_id(item.expr) is None or ColumnId(node.rel, item.name) in use.computed
+    computing = (item.expr for item in _items(node) if column_id(item.expr) is None)
+    return _passed(node, computed).union(*map(columns_in, computing))
+
+
+def _passed(node: Project | Aggregate, of: Set[ColumnId]) -> frozenset[ColumnId]:
+    """What some of its columns are made of."""
+    made = (item.expr for item in _items(node) if ColumnId(node.rel, item.name) in of)
+    return frozenset[ColumnId]().union(*map(columns_in, made))
+
+
+def _beside_texts(node: Node, types: _Types) -> frozenset[ColumnId]:
+    """What an expression reads that reads a text with a collation, or a subquery, too."""
+    weak = frozenset[ColumnId]().union(*(_weak(below, types) for below in node.inputs))
+    mixed = (
+        expr
+        for expr in node.expressions
+        if any(plans_in(expr)) or any(_is_text(column, weak, types) for column in expr.find_all(exp.Column))
     )
-    return frozenset[ColumnId]().union(*map(columns_in, computing))
+    return frozenset[ColumnId]().union(*map(columns_in, mixed))
 
 
-def _met(node: SetOp, use: Use, types: _Types) -> frozenset[ColumnId]:
+def _met(node: SetOp, computed: Set[ColumnId], types: _Types) -> frozenset[ColumnId]:
     """The arms' columns that meet one with a type and collation, or are computed with."""
     weak = [_weak(arm, types) for arm in node.arms]
     found: set[ColumnId] = set()
     for at, output in enumerate(node.outputs):
         column = [arm.outputs[at].id for arm in node.arms]
-        if output.id in use.computed or not all(c in w for c, w in zip(column, weak, strict=True)):
+        if output.id in computed or not all(c in w for c, w in zip(column, weak, strict=True)):
             found.update(column)
     return frozenset(found)
 

@@ -12,6 +12,10 @@ of a group.
 
 Sources of another dialect must compute the partials as the query's does; then even an aggregate of one shard,
 whose result they would compute otherwise (avg), is split.
+
+A text of MySQL's that no column gives has a collation that gives way to any column's, and one of a shard's
+rows has not: y.name >= (SELECT max(hex(t.k)) FROM t) would be an illegal mix of collations. What leaves the
+shards then are rows.
 """
 
 from __future__ import annotations
@@ -21,9 +25,18 @@ from dataclasses import replace
 from sqlglot import exp
 
 from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Item, Join, Node, TableFunction
-from shardwise.plan.tree import column, columns_in, plans_in, rewrite, same
+from shardwise.plan.tree import (
+    column,
+    columns_in,
+    map_expressions,
+    map_inputs,
+    map_plans,
+    plans_in,
+    same,
+)
 from shardwise.planner.aggregates import Combined, is_aggregate
 from shardwise.planner.bind.scope import unique_names
+from shardwise.planner.borders import ANSWER, Use, use_of_input, use_of_value
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution import Analysis
 from shardwise.planner.functions import is_volatile
@@ -31,15 +44,25 @@ from shardwise.planner.pass_context import PlanContext
 
 
 def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
-    def change(node: Node) -> Node:
-        if isinstance(node, Aggregate) and isinstance(node.input, Gather):
-            shards = node.input.shards
-            if len(shards) > 1 or analysis.are_foreign(shards) or ctx.dialect.reader.cuts_quotients:
-                return _split(node, node.input, ctx, analysis) or node
-        return node
+    return _change(plan, ANSWER, ctx, ctx.analysis()) if Aggregate in plan.kinds else plan
 
-    analysis = ctx.analysis()
-    return rewrite(plan, change) if Aggregate in plan.kinds else plan
+
+def _change(node: Node, use: Use, ctx: PlanContext, analysis: Analysis) -> Node:
+    """`use` is what becomes of the node's columns."""
+    is_whole = isinstance(node, Aggregate) and analysis.gives_way(node, use)
+    use_below = use_of_input(node, use, ctx.types)
+    node = map_inputs(node, lambda inner: _change(inner, use_below, ctx, analysis))
+    if node.subplans:
+
+        def valued(inner: Node) -> Node:
+            return _change(inner, use_of_value(inner), ctx, analysis)
+
+        node = map_expressions(node, lambda e: map_plans(e, valued))
+    if not is_whole and isinstance(node, Aggregate) and isinstance(node.input, Gather):
+        shards = node.input.shards
+        if len(shards) > 1 or analysis.are_foreign(shards) or ctx.dialect.reader.cuts_quotients:
+            return _split(node, node.input, ctx, analysis) or node
+    return node
 
 
 def may_split(node: Aggregate, shards: tuple[str, ...], ctx: PlanContext, analysis: Analysis) -> bool:

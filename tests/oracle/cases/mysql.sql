@@ -378,6 +378,12 @@ SELECT count(*) FROM (SELECT concat('A', 'NN') AS a, id FROM t) x JOIN w ON w.x 
 SELECT count(*) FROM (SELECT upper(id) AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.acc = x.a
 SELECT count(*) FROM (SELECT 'ANN' AS a, id FROM t) x JOIN w ON w.x = x.id JOIN t ON t.bin = x.a
 SELECT x.a + 0 AS n, concat(x.h) AS c FROM (SELECT X'41' AS h, '1e2' AS a, id FROM t) x JOIN w ON w.x = x.id ORDER BY 1
+SELECT id FROM t WHERE acc >= (SELECT max(hex(k)) FROM t) ORDER BY 1
+SELECT id FROM t WHERE acc IN (SELECT concat(max(hex(v)), '') FROM u GROUP BY id HAVING count(*) > 1) ORDER BY 1
+SELECT count(*) FROM (SELECT max(monthname(d)) FROM t UNION ALL SELECT acc FROM t) x
+SELECT id, (SELECT min(hex(v)) FROM u) = acc AS e FROM t ORDER BY 1
+SELECT count(*) FROM (SELECT max(hex(v)) AS h FROM u GROUP BY id) x JOIN t ON t.acc <> x.h
+SELECT t.k, count(*) FROM t JOIN w ON w.x = t.id GROUP BY t.k, t.acc HAVING max(hex(w.x)) <> t.acc ORDER BY 1, 2
 -- An aggregate that is looked for in a list
 SELECT t_id FROM (SELECT t_id, max(v) AS n FROM u GROUP BY t_id) d WHERE n IN (SELECT n FROM r)
 SELECT t_id FROM (SELECT t_id, count(*) AS n FROM u GROUP BY t_id) d WHERE n NOT IN (SELECT n FROM r WHERE n IS NOT NULL)
