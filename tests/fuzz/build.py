@@ -1,13 +1,15 @@
 """A world as it is asked: one database that has all rows, and the same rows on shards.
 
 `Built(world, folder)` has `connection()`, to the shards, `right(sql)`, what one database says, and
-`one(sql, True)`: what it says when its rows lie in the other order.
+`one(sql, 1)`: what it says when its rows lie in the other order.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import os
+import random
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -20,6 +22,7 @@ import duckdb
 
 import shardwise
 from shardwise.catalog import Catalog, parse
+from tests.fuzz.collations import SETUP
 from tests.fuzz.schema import SERVERS, Row, Table, World
 from tests.fuzz.statistics import made_up
 from tests.oracle import files, servers_world
@@ -36,7 +39,8 @@ class Refused(Exception):
 
 
 class Built:
-    """A world's databases; `close()` removes what is on servers."""
+    """A world's databases; `close()` removes what is on servers. `one(sql, n)` is what one database says with
+    its rows in the n-th order: as they are, the other way round, or shuffled."""
 
     def __init__(self, world: World, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +69,7 @@ class Built:
 
     def right(self, sql: str) -> Answer:
         """What one database says; raises Refused."""
-        return self.one(sql, False)
+        return self.one(sql, 0)
 
     def connection(self, statistics: int | None) -> Any:
         """A connection to the shards; with a lock file of statistics made up from a seed."""
@@ -110,7 +114,7 @@ class Built:
             else:
                 found.append(f"URL '{product}:///s{n}.{product}'")
                 continue
-            database = server.database()
+            database = server.database(*SETUP.get(world.dialect, ()))
             self.databases[n] = server, database
             quote = "`" if product == "mysql" else '"'
             force = " WITH (FORCE)" if product == "postgres" else ""
@@ -304,35 +308,39 @@ def _insert(con: Any, name: str, columns: str, rows: Sequence[Row]) -> None:
         con.execute(text)
 
 
-def _whole(world: World, is_reversed: bool) -> list[tuple[str, str, Sequence[Row]]]:
-    """All tables of one database: name, columns, rows."""
+def _whole(world: World, order: int) -> list[tuple[str, str, Sequence[Row]]]:
+    """All tables of one database: name, columns, rows in the n-th order."""
     found = []
     for table in world.tables:
         columns = table.columns + (", tenant VARCHAR NOT NULL" if "VIRTUAL" in table.place else "")
-        found.append((table.name, columns, table.rows[::-1] if is_reversed else table.rows))
+        found.append((table.name, columns, _ordered(table.rows, order)))
     return found
+
+
+def _ordered(rows: Sequence[Row], order: int) -> Sequence[Row]:
+    return random.Random(order).sample(rows, len(rows)) if order > 1 else rows[:: 1 - 2 * order]
 
 
 # -- one database ---------------------------------------------------------------------
 
-One = Callable[[str, bool], Answer]
+One = Callable[[str, int], Answer]
 
 
 def _one_duckdb(world: World, closing_: list[Callable[[], Any]]) -> One:
     made = []
-    for is_reversed in (False, True):
+    for order in (0, 1):
         con = duckdb.connect()
         closing_.append(con.close)
         con.execute("SET TimeZone = 'UTC'; SET threads = 1")
-        for name, columns, rows in _whole(world, is_reversed):
+        for name, columns, rows in _whole(world, order):
             _insert(con, name, columns, rows)
         for view in world.views:
             con.execute(f"CREATE VIEW {view}")
         made.append(con)
 
-    def one(sql: str, is_reversed: bool) -> Answer:
+    def one(sql: str, order: int) -> Answer:
         try:
-            return answer_of(made[is_reversed].execute(sql))
+            return answer_of(made[order].execute(sql))
         except duckdb.Error as error:
             raise Refused(str(error)) from error
 
@@ -341,15 +349,15 @@ def _one_duckdb(world: World, closing_: list[Callable[[], Any]]) -> One:
 
 def _one_sqlite(world: World, closing_: list[Callable[[], Any]]) -> One:
     made = []
-    for is_reversed in (False, True):
+    for order in (0, 1):
         con = sqlite3.connect(":memory:", isolation_level=None)
         closing_.append(con.close)
-        for name, columns, rows in _whole(world, is_reversed):
+        for name, columns, rows in _whole(world, order):
             _insert(con, name, columns, rows)
         made.append(con)
 
-    def one(sql: str, is_reversed: bool) -> Answer:
-        con = made[is_reversed]
+    def one(sql: str, order: int) -> Answer:
+        con = made[order]
         con.set_progress_handler(lambda: True, 20_000_000)
         try:
             cursor = con.execute(sql)
@@ -365,9 +373,11 @@ def _one_sqlite(world: World, closing_: list[Callable[[], Any]]) -> One:
 def _one_mysql(world: World, closing_: list[Callable[[], Any]]) -> One:
     import pymysql
 
-    server, made = mariadb(0), []
-    for is_reversed in (False, True):
-        texts = [text for whole in _whole(world, is_reversed) for text in _statements(*whole)]
+    server = mariadb(0)
+
+    @functools.cache
+    def made(order: int) -> Any:
+        texts = [text for whole in _whole(world, order) for text in _statements(*whole)]
         database = server.database(*texts)
         closing_.append(lambda d=database: server.run(f"DROP DATABASE `{d}`"))
         con = server.connect(database)
@@ -376,11 +386,12 @@ def _one_mysql(world: World, closing_: list[Callable[[], Any]]) -> One:
             cursor.execute("SET SESSION sql_mode = %s, max_statement_time = %s", (MODE, SECONDS_MAX))
             # Its cache of subqueries takes two texts for one that their column's collation takes for equal.
             cursor.execute("SET SESSION optimizer_switch = 'subquery_cache=off'")
-        made.append(con)
+        return con
 
-    def one(sql: str, is_reversed: bool) -> Answer:
+    def one(sql: str, order: int) -> Answer:
+        con = made(order)
         try:
-            with closing(made[is_reversed].cursor()) as cursor:
+            with closing(con.cursor()) as cursor:
                 cursor.execute(sql)
                 return Answer(tuple(c[0] for c in cursor.description), (), list(cursor.fetchall()))
         except pymysql.MySQLError as error:
@@ -392,19 +403,22 @@ def _one_mysql(world: World, closing_: list[Callable[[], Any]]) -> One:
 def _one_postgres(world: World, closing_: list[Callable[[], Any]]) -> One:
     import psycopg
 
-    server, made = postgres(), []
-    for is_reversed in (False, True):
-        texts = [text for whole in _whole(world, is_reversed) for text in _statements(*whole)]
-        database = server.database(*texts)
+    server = postgres()
+
+    @functools.cache
+    def made(order: int) -> Any:
+        texts = [text for whole in _whole(world, order) for text in _statements(*whole)]
+        database = server.database(*SETUP["postgres"], *texts)
         closing_.append(lambda d=database: server.run(f'DROP DATABASE "{d}" WITH (FORCE)'))
         con = server.connect(database)
         closing_.append(con.close)
         con.execute(f"SET statement_timeout = {SECONDS_MAX * 1000}")
-        made.append(con)
+        return con
 
-    def one(sql: str, is_reversed: bool) -> Answer:
+    def one(sql: str, order: int) -> Answer:
+        con = made(order)
         try:
-            cursor = made[is_reversed].execute(sql)  # type: ignore[call-overload]
+            cursor = con.execute(sql)
             return Answer(tuple(c.name for c in cursor.description or ()), (), cursor.fetchall())
         except psycopg.Error as error:
             raise Refused(str(error)) from error

@@ -15,6 +15,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+from tests.fuzz import collations
+from tests.fuzz.collations import fold
 from tests.fuzz.dialects import BOOL, DATE, INT, NUM, REAL, TEXT, TIME, Dialect
 from tests.fuzz.schema import FAMILY, Row, Sharding, Table
 
@@ -46,6 +48,9 @@ class Data:
         self.random = random
         self.has_odd = words.name == "sqlite" and random.random() < 0.5
         self.has_nan = set(products) <= {"duckdb", "parquet", "postgres"}
+        self.texts: Sequence[str] = TEXTS
+        if words.name in collations.TYPES:
+            self.texts = random.sample(collations.TEXTS, random.choice((4, 6, 8, 12)))
         self.members = {s.name: s.values for s in shardings if s.rule == "DIRECTORY"}
 
     def fill(self, tables: Sequence[Table]) -> list[Table]:
@@ -59,7 +64,11 @@ class Data:
         size = random.choice((0, 1, 3, 6, 10, 10, 10, 15, 15, 15, 15, 25, 25))
         placed = set(re.findall(r"\w+", f"{table.place} {table.keys}"))
         makers = {
-            column.split()[0]: self.maker(column, is_free=column.split()[0] not in placed)
+            column.split()[0]: self.maker(
+                column,
+                is_free=column.split()[0] not in placed,
+                is_exact=f"EXACT LOWER ({column.split()[0]})" in table.place,
+            )
             for column in table.columns.split(", ")
         }
         if table.place.startswith("SHARD WITH"):
@@ -84,7 +93,7 @@ class Data:
             found.append(row)
         if "PRIMARY KEY" in table.keys:
             names = [n.strip() for n in table.keys.partition("(")[2].rstrip(")").split(",")]
-            found = list({tuple(row[n] for n in names): row for row in found}.values())
+            found = list({tuple(fold(row[n]) for n in names): row for row in found}.values())
         return [tuple(row.values()) for row in found]
 
     def foreign(self, ids: list[Any], is_null: float) -> Callable[[], Any]:
@@ -99,8 +108,9 @@ class Data:
 
         return make
 
-    def maker(self, column: str, *, is_free: bool = False) -> Callable[[], Any]:
-        """Values of a column; some are nearly always the same. `is_free`: it is of no key."""
+    def maker(self, column: str, *, is_free: bool = False, is_exact: bool = False) -> Callable[[], Any]:
+        """Values of a column; some are nearly always the same. `is_free`: it is of no key. `is_exact`: its
+        texts are spelled in one way."""
         random = self.random
         name, type_ = column.split()[:2]
         null = (
@@ -108,7 +118,9 @@ class Data:
             if "NOT NULL" in column
             else random.choice((0.0, 0.0, 0.1, 0.1, 0.1, 0.3, 0.3, 1.0 if name not in "ka" else 0.1))
         )
-        pool = list(_pool(FAMILY[name], type_))
+        pool = list(self.texts if FAMILY[name] == TEXT else _pool(FAMILY[name], type_))
+        if is_exact:
+            pool = list(collations.SPELLED)
         if FAMILY[name] == REAL and self.has_nan and random.random() < 0.6:
             pool += random.sample((math.nan, math.inf, -math.inf, -0.0), 2)
         if self.has_odd and is_free and name != "id" and random.random() < 0.5:
@@ -131,8 +143,6 @@ def _pool(family: str, type_: str) -> Sequence[Any]:
             return (-7, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 10)
         case "num":
             return [Decimal(text) for text in ("0.5", "1.0", "1.5", "-2.5", "10.1", "0.0", "99.9")]
-        case "text":
-            return TEXTS
         case "date":
             return DATES
         case "time":

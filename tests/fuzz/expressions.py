@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
+from tests.fuzz.collations import COLLATE
 from tests.fuzz.data import DATES, MOMENTS, TEXTS
 from tests.fuzz.dialects import BOOL, DATE, INT, NUM, NUMBERS, OUT, REAL, TEXT, TIME, Dialect
 
@@ -31,6 +32,8 @@ class Expressions:
 
     def __init__(self, random: Random, words: Dialect) -> None:
         self.random, self.words, self.made = random, words, 0
+        self.texts: Sequence[str] = TEXTS
+        self.patterns = ("'%B'", "'A '", "'%'") if words.name in COLLATE else ()
 
     # -- chance
 
@@ -75,7 +78,7 @@ class Expressions:
             case "num":
                 return pick("0.5", "1.5", "-2.5", "10.1", "1")
             case "text":
-                return "'" + pick(*TEXTS).replace("'", "''") + "'"
+                return "'" + pick(*self.texts).replace("'", "''") + "'"
             case "date":
                 return words.date_literal.format(pick(*DATES).isoformat())
             case "time":
@@ -129,6 +132,8 @@ class Expressions:
                     lambda: words.as_num.format(self.value(scope, INT, 0)),
                 ]
             case "text":
+                if words.name in COLLATE and self.chance(0.15):
+                    return [lambda: f"({a} COLLATE {self.random.choice(COLLATE[words.name])})"]
                 return [
                     lambda: words.concat.format(a, b),
                     lambda: f"upper({a})",
@@ -204,7 +209,8 @@ class Expressions:
         if family == TEXT:
             choices.append(
                 lambda: (
-                    f"{x} {pick('', 'NOT ')}LIKE {pick(chr(39) + 'a%' + chr(39), chr(39) + '_' + chr(39))}"
+                    f"{x} {pick('', 'NOT ')}LIKE "
+                    f"{pick(chr(39) + 'a%' + chr(39), chr(39) + '_' + chr(39), *self.patterns)}"
                 )
             )
         if other is not None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from random import Random
 from typing import Any
 
+from tests.fuzz import collations
 from tests.fuzz.dialects import BOOL, DATE, DIALECTS, INT, NUM, REAL, TEXT, TIME, Dialect
 
 Row = tuple[Any, ...]
@@ -42,7 +43,9 @@ NAMES = {
 }
 """A column's name says its family, so that equal names of two tables can be joined by USING."""
 FAMILY = {name: family for family, names in NAMES.items() for name in names}
-FAMILY |= {"id": INT, "tenant": TEXT}
+MORE_TEXTS = ("u", "v")
+"""Columns of texts in a world of collations."""
+FAMILY |= {"id": INT, "tenant": TEXT, **dict.fromkeys(MORE_TEXTS, TEXT)}
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,11 @@ class Schemas:
         self.shards = random.choice((1, 2, 2, 3, 3, 4, 5, 7))
         drawn = self._products()
         self.products = products or drawn
+        types = collations.TYPES.get(dialect, ())
+        self.texts: tuple[str, ...] = ()
+        """Types of texts in a world of collations; few, so that they meet themselves."""
+        if types and random.random() < 0.6:
+            self.texts = tuple(random.sample(types, random.choice((1, 2, 2, 3, len(types)))))
 
     def world(self) -> World:
         from tests.fuzz.data import Data
@@ -228,6 +236,8 @@ class Schemas:
         made = [pick((numbers[0], numbers[0], *numbers, grid))("h0")]
         for _ in range(pick((0, 1, 1, 2))):
             made.append(pick((*others, *texts))(f"h{len(made)}"))
+        if self.texts and self.random.random() < 0.7:
+            made.append(pick(texts)(f"h{len(made)}"))
         return made
 
     # -- tables
@@ -245,13 +255,16 @@ class Schemas:
         parents = [t for t in before if "UNIQUE ACROSS SHARDS (id)" in t.place]
         if parents and roll < 0.45:
             return self.child(name, pick(parents), shardings)
-        return self.by_key(name, pick((first, first, first, *shardings)))
+        of_texts = [each for each in shardings if each.text] * 3 if self.texts else []
+        return self.by_key(name, pick((first, first, first, *shardings, *of_texts)))
 
     def columns(self, *needed: str, without: tuple[str, ...] = ()) -> str:
         """Columns in random order, the needed ones among them."""
         random, types = self.random, self.words.types
         names = [name for family in types for name in NAMES[family] if name not in (*needed, *without)]
-        weights = [3 if FAMILY[name] == INT else 1 for name in names]
+        names += [name for name in MORE_TEXTS if self.texts and name not in (*needed, *without)]
+        often = {INT: 3, TEXT: 4 if self.texts else 1}
+        weights = [often.get(FAMILY[name], 1) for name in names]
         chosen = list(needed)
         for _ in range(random.choice((1, 2, 2, 3, 3, 4, 5))):
             name = random.choices(names, weights)[0]
@@ -265,6 +278,8 @@ class Schemas:
         if name == "id":
             return f"id {self.random.choice(('BIGINT', 'INTEGER'))}"
         types = self.words.types[FAMILY[name]]
+        if FAMILY[name] == TEXT and self.texts:
+            types = self.texts
         if name in needed or set(self.products) != {"duckdb"}:  # neither files nor keys hold a HUGEINT
             types = tuple(t for t in types if t not in ("HUGEINT", "TINYINT" if name in "nc" else ""))
         null = " NOT NULL" if self.random.random() < 0.12 else ""
@@ -284,6 +299,8 @@ class Schemas:
         else:
             keys = (random.choice(("k", "k", "k", "a", "b")),)
         place = f"SHARD BY {sharding.name} ({', '.join(keys)})"
+        if sharding.text and self.texts and self.words.name == "mysql" and random.random() < 0.4:
+            place += f" EXACT LOWER ({keys[0]})"
         has_id = random.random() < 0.45
         columns = self.columns(*(("id",) if has_id else ()), *keys)
         declared = ""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from tests.fuzz import collations
 from tests.fuzz.dialects import BOOL, DATE, DIALECTS, INT, NUM, OUT, REAL, TEXT
 from tests.fuzz.expressions import Col, Scope
 from tests.fuzz.groups import Columns, Groups
@@ -29,6 +30,9 @@ class Select:
 class Statements(Groups):
     def __init__(self, random: Random, world: World) -> None:
         super().__init__(random, DIALECTS[world.dialect])
+        if world.dialect in collations.TYPES:
+            known = {v for table in world.tables for row in table.rows for v in row if isinstance(v, str)}
+            self.texts = (*sorted(known), *sorted(known), *random.sample(collations.TEXTS, 3))
         self.tables: dict[str, Columns] = {
             table.name: tuple(
                 (name, FAMILY[name])
@@ -319,6 +323,8 @@ class Statements(Groups):
     def linked(self, left: Scope, right: Scope) -> str | None:
         """A comparison of a column of each side: of two keys, or of a child and its parent, more often."""
         pairs = [(x, y) for x in left for y in right if x.family == y.family and x.family not in (OUT, BOOL)]
+        if self.words.name == "mysql" and self.chance(0.06):
+            pairs += [(x, y) for x in left for y in right if {x.family, y.family} == {INT, TEXT}]
         if not pairs:
             return None
         weights = [6 if x.name == y.name == "k" else 3 if x.name == y.name else 1 for x, y in pairs]

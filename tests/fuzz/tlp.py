@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.fuzz.collations import fold
 from tests.fuzz.dialects import INT, NUM, OUT, REAL
 from tests.fuzz.statements import Statements
 from tests.oracle.compare import Answer, matching
@@ -33,9 +34,17 @@ class Partition:
         surplus, missing = matching(self.combine([part.rows for part in parts]), whole.rows)
         if not surplus and not missing:
             return None
+        folded = self.combine([_folded(part.rows) for part in parts])
+        if matching(folded, _folded(whole.rows)) == ([], []):
+            return None
         return (
             f"{self.name}: the parts have beside the whole {surplus[:5]}, the whole beside them {missing[:5]}"
         )
+
+
+def _folded(rows: Rows) -> Rows:
+    """Any of equal texts may stand for them."""
+    return [tuple(map(fold, row)) for row in rows]
 
 
 def three(p: str) -> tuple[str, str, str]:

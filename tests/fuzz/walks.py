@@ -24,7 +24,7 @@ from typing import Any
 import shardwise
 from tests.fuzz.build import Built
 from tests.fuzz.dialects import BOOL, OUT
-from tests.fuzz.oracles import DEADLINE_S, Variant, expected, problem, variants, with_parameters
+from tests.fuzz.oracles import DEADLINE_S, Variant, expected, variants, with_parameters, wrong
 from tests.fuzz.run import world_of
 from tests.fuzz.schema import World
 from tests.fuzz.statements import Columns, Statements
@@ -154,7 +154,7 @@ class Walker:
             return
         self.count["walks"] += 1
         self.count["pages"] += pages
-        said = problem(built, sql, found, right)
+        said = wrong(built, sql, found, right)
         if said is not None:
             detail = f"{said}\n  we answered:  {found.rows[:12]}\n  one database: {right.rows[:12]}"
             self.failed(built, sql, size, variant, name, detail)
