@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+
 import pytest
 
 from tests.fuzz.dialects import DIALECTS
@@ -370,3 +372,39 @@ def test_a_subquery_is_not_taken_for_a_key_in_doubt(dialect: str, tables: str, k
     sql = f"SELECT (SELECT max(k) FROM t1) AS x FROM {tables} GROUP BY ROLLUP ((SELECT {key} FROM t1))"
     with pytest.raises(AssertionError, match="NotSupportedError: a subquery among the keys"):
         agree(_repeated_world(2, dialect), sql)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["postgres", "mysql", "duckdb"])
+def test_using_of_columns_of_two_types(dialect: str) -> None:
+    """rows: sum(k) was a bigint: PostgreSQL brings both columns of USING to one type, of which k is."""
+    shardings = (Sharding("h0", "MOD 3"),)
+    rows = ((2, 1), (3, 2), (None, 3), (8, None), (2, 2))
+    tables = (
+        Table("t0", "k BIGINT, b INTEGER", "SHARD BY h0 (k)", rows=rows),
+        Table("t1", "k INTEGER, b INTEGER", "SCATTERED ON h0", rows=rows),
+        Table("t2", "k DECIMAL(9,2), b INTEGER", "SCATTERED ON h0", rows=rows[1:]),
+    )
+    world = World(2, shardings, tables, dialect=dialect, products=(dialect,))
+    for one, other in (("t0", "t1"), ("t1", "t0"), ("t1", "t2"), ("t2", "t0")):
+        for join in ("JOIN", "LEFT JOIN", "RIGHT JOIN"):
+            text = f"FROM {one} x {join} {other} y USING (k)"
+            agree(world, f"SELECT x.b, sum(k) AS s, min(k) AS m {text} GROUP BY x.b")
+        made = f"(SELECT k + 1 AS k FROM {other}) y"
+        agree(world, f"SELECT k, count(*) AS n FROM {one} JOIN {made} USING (k) GROUP BY k")
+
+
+@pytest.mark.slow
+def test_using_of_a_date_and_a_moment() -> None:
+    """rows: k was a date."""
+    shardings = (Sharding("h0", "MOD 3"),)
+    tables = (
+        Table("t0", "k DATE, a INT", "SHARD BY h0 (a)", rows=((date(2024, 2, 29), 1), (None, 2))),
+        Table("t1", "k TIMESTAMP, b INT", "SHARD BY h0 (b)", rows=((datetime(2024, 2, 29), 4), (None, 2))),
+    )
+    agree(
+        World(2, shardings, tables, dialect="postgres", products=("postgres",)),
+        "SELECT k, a, b FROM t0 JOIN t1 USING (k)",
+        "SELECT max(k) AS k, a FROM t0 LEFT JOIN t1 USING (k) GROUP BY a",
+        "SELECT max(k) AS k, b FROM t1 LEFT JOIN t0 USING (k) GROUP BY b",
+    )

@@ -108,7 +108,7 @@ def _join(binder: Binder, join: exp.Join, left: FromItem, right: FromItem, outer
         raise Unmodelled(f"a LATERAL {kind} join")
     using = _using(join, left, right)
     if using:
-        return _join_using(kind, left, right, using, lateral)
+        return _join_using(binder, kind, left, right, using, lateral)
     on: tuple[exp.Expr, ...] = ()
     if join.args.get("on") is not None:
         both = binder.scope(_side_by_side(left, right), outer)
@@ -157,7 +157,7 @@ def _using(join: exp.Join, left: FromItem, right: FromItem) -> list[exp.Column]:
 
 
 def _join_using(
-    kind: JoinKind, left: FromItem, right: FromItem, columns: list[exp.Column], lateral: bool
+    binder: Binder, kind: JoinKind, left: FromItem, right: FromItem, columns: list[exp.Column], lateral: bool
 ) -> FromItem:
     on, merged = [], {}
     for wanted in columns:
@@ -165,11 +165,20 @@ def _join_using(
         theirs = Scope(right).resolve(wanted)
         on.append(exp.EQ(this=mine.copy(), expression=theirs.copy()))
         both = exp.Coalesce(this=mine.copy(), expressions=[theirs.copy()])
-        merged[wanted.name.lower()] = both if kind == "full" else theirs if kind == "right" else mine
+        reads = binder.dialect.using_reads(_type(mine, left.node), _type(theirs, right.node))
+        if reads is None or (kind == "left" and reads == "right"):
+            raise Unmodelled("USING of columns that are not known to be of one type")
+        is_theirs = kind == "right" or (kind == "inner" and reads == "right")
+        merged[wanted.name.lower()] = both if kind == "full" else theirs if is_theirs else mine
     if kind in ("asof", "asof_left"):
         raise Unmodelled("ASOF JOIN … USING")
     node = Join(kind=kind, left=left.node, right=right.node, on=tuple(on), lateral=lateral)
     return join_items(kind, left, right, node, merged)
+
+
+def _type(read: exp.Expr, node: Node) -> str | None:
+    """The type of a column of the node's, as declared."""
+    return next((o.type for o in node.outputs if read == column(o.id)), None)
 
 
 def _item(binder: Binder, ast: exp.Expr, outer: Scope | None, before: FromItem | None) -> FromItem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
@@ -50,6 +50,9 @@ class Constants(Protocol):
     def bounds(self, exprs: Sequence[exp.Expr], family: Family) -> list[Value | Unknown]: ...
 
 
+Side = Literal["left", "right"]
+"""Of a join."""
+
 Mark = Callable[[list[Token]], list[Token]]
 """Puts marks on a text's tokens before they are read."""
 
@@ -79,6 +82,10 @@ def _merged(query: exp.Query, _: Declared) -> exp.Query:
 
 def _declared(column: Column) -> str | None:
     return column.collation
+
+
+def _left(_: str | None, __: str | None) -> Side:
+    return "left"
 
 
 def _not_relied_on(_: Column) -> Folds | None:
@@ -119,6 +126,9 @@ class Dialect:
     """A Python value, as it is written."""
     name_of: Callable[[exp.Expr], str] = name_of
     """The name of a select item that has no alias."""
+    using_reads: Callable[[str | None, str | None], Side | None] = _left
+    """Whose column an inner join's USING reads, by the types of the two; None where it has neither's type, or
+    that is not known. A left join's reads the left one, and has to be of its type too."""
     has_semi_join: bool = False
     """Whether the dialect has a word for it."""
     has_fields: bool = False

@@ -22,6 +22,7 @@ from shardwise.planner.dialects.postgres_groups import with_determined
 from shardwise.planner.dialects.postgres_model import is_plain, is_unknown, relation_of, unmodelled
 from shardwise.planner.dialects.postgres_names import column_name
 from shardwise.planner.dialects.postgres_reading import trees
+from shardwise.planner.dialects.postgres_types import using_reads
 from shardwise.planner.dialects.postgres_words import (
     AGGREGATES,
     CLOCKS,
@@ -317,6 +318,7 @@ POSTGRES = Dialect(
     reader=Reader(qualify=False, has_semi_join=False, joins_full_on_anything=False),
     family=family,
     rows_equal_nulls=False,
+    using_reads=using_reads,
     name_of=column_name,
     readable=readable,
     collation=collation,

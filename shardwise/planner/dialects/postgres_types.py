@@ -12,6 +12,7 @@ from typing import Final
 from sqlglot import exp
 
 from shardwise.catalog.types import read_type
+from shardwise.planner.dialects.base import Side
 from shardwise.planner.families import TypeOf
 
 _NAMES: Final = {
@@ -48,6 +49,8 @@ _NAMES: Final = {
 _RANKS: Final = ("int2", "int4", "int8", "numeric", "float4", "float8")
 """Of two of these the later is what PostgreSQL brings both to (float4 beside a whole number aside)."""
 
+_MOMENTS: Final = ("date", "timestamp", "timestamptz")
+
 WHOLE: Final = frozenset(_RANKS[:3])
 NUMBERS: Final = frozenset(_RANKS)
 
@@ -64,6 +67,17 @@ def type_name(text: str) -> str | None:
         digits = int(found.arguments[0]) if found.arguments else 53
         return "float4" if digits <= 24 else "float8"
     return _NAMES.get(name)
+
+
+def using_reads(left: str | None, right: str | None) -> Side | None:
+    """Which of two columns has the type that PostgreSQL brings both to, as USING's column is of that."""
+    names = [None if text is None else type_name(text) for text in (left, right)]
+    if left is not None and (left == right or (names[0] is not None and names[0] == names[1])):
+        return "left"
+    for ranks in (_RANKS, _MOMENTS):
+        if names[0] in ranks and names[1] in ranks:
+            return "left" if ranks.index(names[0]) > ranks.index(names[1]) else "right"
+    return None
 
 
 def type_of_expr(expr: exp.Expr, type_of: TypeOf) -> str | None:
