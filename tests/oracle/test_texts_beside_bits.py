@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from shardwise.errors import Unplannable
 from tests.oracle.mysql_world import MySQLWorld, Table
 
 TEXTS = [None, "", "b", "B", "é", "e\u0301", "\u0301", "č", "Č ", "€", "\x80", "\xff", "ж", "Ж", "日本", "😀"]
@@ -46,4 +47,11 @@ def test_they_are_the_same_and_sorted_by_their_collation(world: MySQLWorld, colu
 @pytest.mark.parametrize("column", TEXT_COLUMNS)
 def test_they_are_grouped_by_their_collation(world: MySQLWorld, column: str) -> None:
     sql = f"SELECT bits, count(*) AS n, min(id) AS least FROM t GROUP BY bits, {column} ORDER BY least"
+    assert world.found(sql) == world.expected(sql)
+
+
+def test_a_set_operation_that_would_pad_them_is_refused(world: MySQLWorld) -> None:
+    with pytest.raises(Unplannable, match="BIT in one arm and CHAR in another"):
+        world.found("SELECT bits FROM t UNION SELECT exact FROM t")
+    sql = "SELECT hex(bits) AS h FROM t UNION SELECT hex(exact) FROM t ORDER BY h"
     assert world.found(sql) == world.expected(sql)

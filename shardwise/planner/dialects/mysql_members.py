@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from shardwise.errors import Unplannable
 from shardwise.plan.tree import bare
+from shardwise.planner.dialects.mysql_widths import check_widths
 from shardwise.planner.families import words
 
 Streams = Mapping[str, Mapping[str, str]]
@@ -59,6 +60,7 @@ def as_texts(query: exp.Query, declared: Callable[[], Streams]) -> exp.Query:
     streams = declared()
     types = [type_ for columns in streams.values() for type_ in columns.values()]
     scopes = _Scopes(streams)
+    check_widths(query, lambda arm: [scopes.type_of(_unaliased(item), arm) for item in arm.expressions])
     if any(map(_JSON.match, types)):
         _check_json(query, scopes)
     if not any(map(_KIND.match, types)):
