@@ -270,6 +270,35 @@ def test_distinct_on_a_subquery_by_which_rows_are_sorted(dialect: str) -> None:
     )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+@pytest.mark.parametrize("shards", [1, 2])
+def test_distinct_on_a_subquery_in_a_statement_that_is_kept_whole(dialect: str, shards: int) -> None:
+    """ProgrammingError: SELECT DISTINCT ON expressions must match …: its tables had two names each."""
+    shardings = (Sharding("h0", "MOD 2"),)
+    rows = ((1, 1), (2, 2), (3, 1), (4, None), (None, 3))
+    tables = (
+        Table("t1", "k INTEGER, c BIGINT", "SHARD BY h0 (k)", rows=rows),
+        Table("t5", "k INTEGER, id BIGINT", "SHARD BY h0 (k)", rows=rows),
+    )
+    one = "(SELECT min(r.k) FROM t1 r JOIN t5 s ON r.k = s.id WHERE r.c = q.id)"
+    other = "(SELECT max(c) FROM t1)"
+    listed = f"string_agg(DISTINCT CAST({one} AS TEXT), ',' ORDER BY CAST({one} AS TEXT))"
+    ahead = "WITH RECURSIVE w(n) AS (SELECT 1 UNION SELECT n + 1 FROM w WHERE n < 4)"
+    source = "FROM t5 q JOIN w ON w.n = q.k"
+    agree(
+        World(shards, shardings, tables, dialect=dialect, products=(dialect,)),
+        f"{ahead} SELECT DISTINCT ON ({one}) {one} AS x, q.k {source} ORDER BY 1, 2",
+        f"{ahead} SELECT DISTINCT ON ({one}) q.k {source} ORDER BY {one} DESC, 1",
+        f"{ahead} SELECT DISTINCT ON ({one}, {other}) {one} + 1 AS x, k {source} ORDER BY {one}, {other}, 2",
+        f"{ahead} SELECT DISTINCT ON ({one}) {one} AS x, count(*) AS n {source} GROUP BY {one} ORDER BY 1, 2",
+        f"{ahead} SELECT x.* FROM (SELECT DISTINCT ON ({one}) {one} AS x, q.k {source} ORDER BY 1, 2) x",
+        f"{ahead} SELECT DISTINCT {one} AS x, {other} AS y {source} ORDER BY {other}, {one}",
+        f"{ahead} SELECT DISTINCT {one} AS x {source} GROUP BY {one} ORDER BY {one}",
+        *([f"{ahead} SELECT {listed} AS x {source}"] if dialect == "postgres" else []),
+    )
+
+
 @pytest.mark.parametrize("shards", [1, 2])
 def test_groups_by_what_is_computed_are_filtered_by_it(shards: int) -> None:
     """column "f1.c4" does not exist: MariaDB's HAVING knows columns that are grouped by, no expressions."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def bind_whole(binder: Binder, ast: exp.Expr, what: str) -> BoundQuery:
     """A Raw over the tables that `ast` reads, each reference a table of its own, but for those of a key of
-    GROUP BY that is written again.
+    GROUP BY or DISTINCT that is written again.
 
     The tables' own columns are all there; what the statement does with them is the engine's to say.
     """

@@ -9,7 +9,7 @@ written alike, and mean the same: in another place a name of the text may be ano
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from sqlglot import exp
 
@@ -130,23 +130,32 @@ def _given(args: Mapping[str, object]) -> dict[str, object]:
 
 def written_again(sql: exp.Expr) -> Mapping[int, exp.Table]:
     """Of a statement that is kept whole: by its identity, each reference in a subquery that repeats a key of
-    GROUP BY word for word, and the one in the key.
+    GROUP BY or DISTINCT word for word, and the one in the key.
 
     An engine finds the key again only if both read the very same tables.
     """
-    found = {id(mine): key for group in sql.find_all(exp.Group) for mine, key in _pairs(group)}
+    found: dict[int, exp.Table] = {}
 
     def first(table: exp.Table) -> exp.Table:
         """Of the key of a block within a subquery that is written again, too: the one that is repeated."""
         return first(found[id(table)]) if id(table) in found else table
 
+    for clause in (*sql.find_all(exp.Group), *sql.find_all(exp.Distinct)):
+        block = clause.parent
+        shown = (
+            block.expressions if isinstance(clause, exp.Distinct) and isinstance(block, exp.Select) else []
+        )
+        for parts in ([clause], shown):
+            for mine, key in _pairs(parts, block):
+                if id(mine) not in found and first(key) is not mine:  # it may be a key of both
+                    found[id(mine)] = key
     return {mine: first(key) for mine, key in found.items()}
 
 
-def _pairs(group: exp.Group) -> Iterator[tuple[exp.Table, exp.Table]]:
-    keys = list(group.find_all(exp.Query))
+def _pairs(parts: Sequence[exp.Expr], block: exp.Expr | None) -> Iterator[tuple[exp.Table, exp.Table]]:
+    keys = [query for part in parts for query in part.find_all(exp.Query)]
     own = set(map(id, keys))
-    for query in group.parent.find_all(exp.Query) if group.parent is not None and keys else ():
+    for query in block.find_all(exp.Query) if block is not None and keys else ():
         key = next((key for key in keys if key == query), None)
         if key is not None and id(query) not in own:
             yield from zip(query.find_all(exp.Table), key.find_all(exp.Table), strict=True)
