@@ -175,8 +175,8 @@ def test_a_build_whose_session_is_killed_is_gone_on_with(dialect: str) -> None:
         "postgres": "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()",
     }[dialect]
-    for stop_at in range(8):
-        with _world(dialect, 2) as world:
+    with _world(dialect, 2) as world:
+        for stop_at in range(8):
             steps: list[Progress] = []
 
             def watch(
@@ -200,6 +200,7 @@ def test_a_build_whose_session_is_killed_is_gone_on_with(dialect: str) -> None:
             with cluster.connect() as con:
                 assert con.execute("SHOW INDEXES").fetchall()[0][3] == "valid"
                 assert con.execute("CHECK JOIN INDEX visits").fetchall() == []
+                con.execute("DROP JOIN INDEX visits")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

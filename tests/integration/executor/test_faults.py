@@ -60,6 +60,11 @@ def fails(lab: Lab, plan: Plan, kind: type[Error], match: str, options: Options 
     return caught.value
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _what_others_left_is_not_looked_through() -> None:
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _nothing_is_left(lab: Lab) -> Iterator[None]:
     """The process may have threads of other tests' clusters."""

@@ -1,4 +1,4 @@
-"""Ten million rows in order take the merge no more memory than one million, and the first comes early.
+"""Five million rows in order take the merge no more memory than half a million, and the first comes early.
 
 Measured in a process of its own, whose memory is then that of one statement: SQLite files, which give rows in
 the order of their primary key without holding them.
@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 SHARDS = 4
-FEW, MANY = 1_000_000, 10_000_000
+FEW, MANY = 500_000, 5_000_000
 GROWTH_MAX = 48 << 20
-"""A few batches of each stream are a few megabytes; all rows are a gigabyte as tuples, 160 MB as Arrow."""
+"""A few batches of each stream are a few megabytes; all rows are 500 MB as tuples, 80 MB as Arrow."""
 
 _READ = """
 import json, resource, sys
