@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -462,6 +462,9 @@ def load_catalog(path: Path) -> Any:
     return load(path)
 
 
+T = TypeVar("T")
+
+
 def sizes(shards: Iterable[int] = (1, 2, 3, 7)) -> list[tuple[int, Grain]]:
     """Every number of shards at both grains."""
     return [(n, grain) for n in shards for grain in ("shard", "slot")]
@@ -471,6 +474,11 @@ def in_turn(statements: Sequence[str]) -> list[Any]:
     """Each with three shards, and with one, two or seven: `(sql, shards)`."""
     runs = [(sql, n) for at, sql in enumerate(statements) for n in (3, (1, 2, 7)[at % 3])]
     return [pytest.param(sql, n, marks=[pytest.mark.slow] if n != 3 else []) for sql, n in runs]
+
+
+def by_turns(all_: Sequence[T], shards: int) -> Sequence[T]:
+    """What is asked on so many shards: on three all; on 1, 2 and 7 every third, each on one of them."""
+    return all_ if shards == 3 else all_[(1, 2, 7).index(shards) :: 3]
 
 
 def turns(number: int, all_sizes: Sequence[tuple[int, Grain]], others: int) -> list[tuple[int, Grain]]:

@@ -24,12 +24,6 @@ from tests.oracle.harness import Stage, run_random
 from tests.oracle.worlds import LETTERS, SHOP, World
 
 FILES = ("joins", "subqueries", "aggregates", "queries", "forty", "regressions", "duckdb", "parameters")
-SIZES = [
-    pytest.param(
-        shards, grain, marks=[] if (shards, grain) in ((3, "shard"), (2, "slot")) else [pytest.mark.slow]
-    )
-    for shards, grain in sizes()
-]
 # Many to many by x, with NULLs and values that only one side has; an empty side; ids that are never NULL.
 PAIRS = World(
     "pairs",
@@ -214,7 +208,7 @@ def cases(worlds: Sequence[str]) -> list[Case]:
 
 
 def in_turn(cases: Sequence[Case], *, every: int) -> list[Any]:
-    """Each case on one size of cluster, in turn; one of so many is not slow."""
+    """Each case on three shards, every second on another size, in turn; one of so many is not slow."""
     return [
         pytest.param(
             case,
@@ -223,7 +217,16 @@ def in_turn(cases: Sequence[Case], *, every: int) -> list[Any]:
             id=f"{case.id}-{size[0]}-{size[1]}",
         )
         for at, case in enumerate(cases)
-        for number, size in enumerate(turns(at, sizes(), 1))
+        for number, size in enumerate(turns(at, sizes(), at % 2))
+    ]
+
+
+def on_sizes(statements: Sequence[str]) -> list[Any]:
+    """Each statement on three shards, and on two of the other sizes, in turn."""
+    return [
+        pytest.param(sql, *size, marks=[pytest.mark.slow] if number else [], id=f"{sql}-{size[0]}-{size[1]}")
+        for at, sql in enumerate(statements)
+        for number, size in enumerate(turns(at, sizes(), 2))
     ]
 
 
@@ -238,11 +241,11 @@ def check_random(stage: IndexedStage, seed: int) -> None:
 __all__ = [
     "INDEXES",
     "PAIRS",
-    "SIZES",
     "IndexedStage",
     "add_indexes",
     "cases",
     "check_random",
     "explained",
     "in_turn",
+    "on_sizes",
 ]

@@ -21,8 +21,11 @@ CASES = [case for topic in TOPICS for case in read(topic) if case.refused is Non
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize("shards", [1, 3, 7])
 def test_plans_are_those_made_anew(stage: Stage, topic: str, shards: int) -> None:
+    """On three shards all, on one and seven every third."""
     twins = Twins(load(stage.cluster(SHOP, shards, "slot").catalog_path))
     for number, case in enumerate(read(topic)):
+        if shards != 3 and number % 3 != (0 if shards == 1 else 1):
+            continue
         for sql in (case.sql, case.sql, *with_other_literals(case.sql, seed=number, count=2)):
             twins.check(sql, case.params)
         for params in _other(case.params):

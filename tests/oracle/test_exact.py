@@ -45,6 +45,15 @@ ASKED = (
     *("acme\x01", "\x01", "北京", "🍣"),
 )
 CI = "COLLATE utf8mb4_general_ci"
+FORMS = (
+    "SELECT k, name, n FROM {table} WHERE k = {asked}",
+    "SELECT COUNT(*), MAX(n) FROM {table} WHERE k <=> {asked} AND n > 0",
+    "SELECT n, COUNT(*) FROM {table} WHERE k IN ('globex', {asked}, NULL) GROUP BY n",
+    "SELECT k, n FROM {table} WHERE (k, n) IN (({asked}, 1), ('Zoe', 2))",
+    "SELECT k, n FROM {table} WHERE NOT (k <> {asked} OR n IS NULL)",
+    "SELECT name, COUNT(*) FROM {table} WHERE k = {asked} GROUP BY name WITH ROLLUP",
+)
+"""All are asked on three shards, on 1, 2 and 7 every third by turns."""
 
 
 def tables() -> dict[str, Table]:
@@ -106,13 +115,10 @@ def test_however_a_constant_is_spelled(world: MySQLWorld, table: str, asked: str
     if table == "w" and not _is_latin(asked):
         pytest.skip("MariaDB refuses to compare them")
     sql = f"SELECT k, name, n FROM {table} WHERE k = "
-    compare(world, sql + _text(asked))
     compare(world, sql + "?", (asked,), (sql + "%s", (asked,)))
-    compare(world, f"SELECT COUNT(*), MAX(n) FROM {table} WHERE k <=> {_text(asked)} AND n > 0")
-    compare(world, f"SELECT n, COUNT(*) FROM {table} WHERE k IN ('globex', {_text(asked)}, NULL) GROUP BY n")
-    compare(world, f"SELECT k, n FROM {table} WHERE (k, n) IN (({_text(asked)}, 1), ('Zoe', 2))")
-    compare(world, f"SELECT k, n FROM {table} WHERE NOT (k <> {_text(asked)} OR n IS NULL)")
-    compare(world, f"SELECT name, COUNT(*) FROM {table} WHERE k = {_text(asked)} GROUP BY name WITH ROLLUP")
+    shards = len(list(world.cluster.catalog.shards()))
+    for form in FORMS if shards == 3 else FORMS[ASKED.index(asked) % 3 :: 3]:
+        compare(world, form.format(table=table, asked=_text(asked)))
 
 
 @pytest.mark.parametrize("table", ["a", "f", "m", "p"])

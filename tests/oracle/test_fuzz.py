@@ -16,7 +16,7 @@ from tests.oracle.harness import Stage, run_random
 from tests.oracle.held_generator import statement as held_statement
 from tests.oracle.worlds import HELD, LETTERS, SHOP
 
-COUNT = int(os.environ.get("SHARDWISE_FUZZ", "300"))
+COUNT = int(os.environ.get("SHARDWISE_FUZZ", "200"))
 FIRST = int(os.environ.get("SHARDWISE_FUZZ_SEED", "17000"))
 WORLDS = (LETTERS, SHOP)
 SIZES = [(shards, grain) for shards, grain in sizes() if shards > 1]

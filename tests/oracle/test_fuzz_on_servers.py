@@ -21,7 +21,7 @@ from tests.oracle.worlds import HELD, LETTERS, SHOP, World
 
 pytestmark = pytest.mark.slow
 
-COUNT = int(os.environ.get("SHARDWISE_FUZZ", "300"))
+COUNT = int(os.environ.get("SHARDWISE_FUZZ", "160"))
 FIRST = int(os.environ.get("SHARDWISE_FUZZ_SEED", "41000"))
 CLUSTERS: tuple[tuple[int, Grain, Files], ...] = (
     (3, "shard", "mariadb"),

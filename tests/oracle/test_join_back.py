@@ -11,7 +11,7 @@ from tests.oracle.cases import Case
 from tests.oracle.cluster import Grain
 from tests.oracle.compare import difference
 from tests.oracle.harness import report, run, run_case
-from tests.oracle.indexed import PAIRS, SIZES, IndexedStage, cases, check_random, explained, in_turn
+from tests.oracle.indexed import PAIRS, IndexedStage, cases, check_random, explained, in_turn, on_sizes
 from tests.oracle.worlds import LETTERS, SHOP
 
 WORLDS = {world.name: world for world in (LETTERS, SHOP, PAIRS)}
@@ -107,8 +107,7 @@ SELECT l.s, r.s FROM l JOIN (SELECT max(x) AS x, s FROM r GROUP BY s) r ON l.x =
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize(("shards", "grain"), SIZES)
-@pytest.mark.parametrize("sql", BACK + ELSEWHERE)
+@pytest.mark.parametrize(("sql", "shards", "grain"), on_sizes(BACK + ELSEWHERE))
 def test_pairs(joined: IndexedStage, sql: str, shards: int, grain: Grain) -> None:
     expected = joined.right(PAIRS, sql.replace("r._shard IS NULL", "false"))
     assert not isinstance(expected, Exception), expected

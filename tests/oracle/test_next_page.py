@@ -16,7 +16,7 @@ from tests.oracle.cluster import Cluster
 from tests.oracle.mysql_world import MySQLWorld
 from tests.oracle.postgres_world import PostgresWorld
 from tests.oracle.sqlite_world import SQLiteWorld
-from tests.oracle.test_deep_pages import ORDERS, cluster, mysql, postgres
+from tests.oracle.test_deep_pages import ORDERS, asked, cluster, mysql, postgres
 from tests.servers import postgres as postgres_server
 
 __all__ = ["cluster", "mysql", "postgres"]
@@ -55,7 +55,7 @@ def read(con: Any, sql: str, params: Any = None, **options: Any) -> tuple[list[t
 def test_pages(cluster: Cluster) -> None:
     rng = random.Random(2)
     with cluster.connect() as con:
-        for sql in STATEMENTS:
+        for sql in asked(STATEMENTS, cluster):
             everything = cluster.whole().execute(sql).fetchall()
             found, _ = read(con, f"{sql} LIMIT {rng.choice((1, 3)) * max(1, len(everything) // 9)}")
             assert repr(found) == repr(everything), sql

@@ -9,7 +9,7 @@ import pytest
 from tests.oracle.cluster import Grain
 from tests.oracle.compare import difference
 from tests.oracle.harness import report, run
-from tests.oracle.indexed import PAIRS, SIZES, IndexedStage, explained
+from tests.oracle.indexed import PAIRS, IndexedStage, explained, on_sizes
 
 # Sharded as l is, whose shard key has NULLs; r has a primary key, which is its shard key.
 INDEXES = {
@@ -80,7 +80,7 @@ SELECT s FROM l WHERE x IN (SELECT x FROM r GROUP BY x HAVING count(*) > 4)
 SELECT s FROM r WHERE EXISTS (SELECT 1 FROM none n WHERE n.x = r.x)
 """.strip().splitlines()
 WAYS = {"beside": BESIDE, "alone": ALONE, "": ELSEWHERE}
-OF_A_WAY = [(way, sql) for way, statements in WAYS.items() for sql in statements]
+WAY_OF = {sql: way for way, statements in WAYS.items() for sql in statements}
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +90,9 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedStage]:
     made.close()
 
 
-@pytest.mark.parametrize(("shards", "grain"), SIZES)
-@pytest.mark.parametrize(("way", "sql"), OF_A_WAY)
-def test_semi_joins(stage: IndexedStage, way: str, sql: str, shards: int, grain: Grain) -> None:
+@pytest.mark.parametrize(("sql", "shards", "grain"), on_sizes(list(WAY_OF)))
+def test_semi_joins(stage: IndexedStage, sql: str, shards: int, grain: Grain) -> None:
+    way = WAY_OF[sql]
     expected = stage.right(PAIRS, sql)
     assert not isinstance(expected, Exception), expected
     connection = stage.connection(PAIRS, shards, grain)
