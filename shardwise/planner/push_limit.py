@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from shardwise.catalog.types import Family, type_family
 from shardwise.plan.nodes import Aggregate, ColumnId, Gather, Limit, Node, Project, SetOp, Sort
 from shardwise.plan.tree import column, column_id, columns_in, plans_in, replace_columns, rewrite
 from shardwise.planner.distribution import Analysis
@@ -101,8 +102,19 @@ def _groups(node: Aggregate, bound: int, analysis: Analysis, keys: Sort) -> Node
 
 
 def _compared_alike(union: SetOp, keys: Sort) -> bool:
-    """Whether all arms declare the sort columns alike: 10 sorts after 9, '10' before '9'."""
-    declared = {o.id for o in union.outputs if o.type is not None}
+    """Whether all arms declare the sort columns alike: 10 sorts after 9, '10' before '9'.
+
+    Of two collations the result has one, or none. ENUMs sort by their members' places, and what MySQL's UNION
+    makes of them by letters.
+    """
+    arms = zip(union.outputs, *(arm.outputs for arm in union.arms), strict=True)
+    declared = {
+        o.id
+        for o, *each in arms
+        if o.type is not None
+        and type_family(o.type, "mysql") is not Family.ENUM
+        and len({a.collation for a in each}) == 1
+    }
     return all(columns_in(k.expr) & union.output_ids <= declared for k in keys.keys)
 
 

@@ -271,6 +271,29 @@ def test_distinct_on_a_subquery_by_which_rows_are_sorted(dialect: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("place", ["REFERENCE ON h0", "ON s1", "SHARD BY h1 (k)"])
+def test_the_first_rows_of_a_union_sort_otherwise_than_its_arms(place: str) -> None:
+    """rows: 5 rows, expected 5: an arm gave its first by its ENUM's places, or by its own collation."""
+    shardings = (Sharding("h0", "MOD 2"), Sharding("h1", "HASH(crc32) SLOTS 8"))
+    texts = ("b", "a", "10", "1", "B", None, "a", "1", "A")
+    rows = tuple((n, text, text, text, text) for n, text in enumerate(texts))
+    columns = (
+        "k INT, e ENUM('b','a','10','1'), st SET('b','a','10','1'), "
+        "s VARCHAR(9) COLLATE utf8mb4_general_ci, n VARCHAR(9) COLLATE utf8mb4_bin"
+    )
+    tables = (
+        Table("t0", columns, "SHARD BY h0 (k)", rows=rows),
+        Table("t1", columns, place, rows=rows[:2]),
+    )
+    world = World(2, shardings, tables, dialect="mysql", products=("mysql",))
+    for one, other in (("e", "e"), ("st", "st"), ("s", "n"), ("n", "s"), ("e", "s"), ("k", "s"), ("s", "s")):
+        for limit in (2, "4 OFFSET 2"):
+            union = f"SELECT x.{one} AS c FROM t0 x UNION ALL SELECT y.{other} FROM t1 y"
+            agree(world, f"SELECT * FROM ({union}) z ORDER BY 1 LIMIT {limit}")
+            agree(world, f"SELECT * FROM ({union}) z ORDER BY 1 DESC LIMIT {limit}", force=("seek_pages",))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
 @pytest.mark.parametrize("shards", [1, 2])
 def test_distinct_on_a_subquery_in_a_statement_that_is_kept_whole(dialect: str, shards: int) -> None:
