@@ -15,6 +15,8 @@ class Reader:
     subquery may read the outer row. `has_semi_join`: else one is EXISTS in WHERE.
     `merges_below_windows`: a derived table may stand below a window; MariaDB 10.11 merges it and loses the
     rows of SELECT max(c) OVER () FROM (SELECT c FROM t) q WHERE c IN (SELECT …).
+    `retyped_by_grouping`: types of columns that are of another one where rows of a derived table that is
+    merged are grouped: in MariaDB a BIT is a number after SELECT b FROM (SELECT b FROM t) q GROUP BY b.
     `joins_full_on_anything`: else a FULL JOIN needs an equation of both sides, beside whatever it asks.
     """
 
@@ -25,6 +27,7 @@ class Reader:
     sees_outer_rows: bool = True
     has_semi_join: bool = True
     merges_below_windows: bool = True
+    retyped_by_grouping: frozenset[str] = frozenset()
     joins_full_on_anything: bool = True
 
 

@@ -231,12 +231,17 @@ def _set_operation(render: Renderer, node: SetOp, outer: Scope) -> Block:
 def _raw(render: Renderer, node: Raw, outer: Scope) -> Block:
     """The statement as the user wrote it, its tables replaced, each under the name that it had there."""
     sql = node.sql.copy()
-    is_fenced = not render.reader.merges_below_windows and sql.find(exp.Window) is not None
+    has_windows = not render.reader.merges_below_windows and sql.find(exp.Window) is not None
+    retyped = (
+        render.reader.retyped_by_grouping if sql.find(exp.Group, exp.Distinct) is not None else frozenset()
+    )
     for table in list(sql.find_all(exp.Table)):
         position = table.meta.get(RAW)
         if position is None:  # a WITH item, perhaps of a table's name
             continue
-        item = _raw_item(render, node.tables[position], outer)
+        read = node.tables[position]
+        item = _raw_item(render, read, outer)
+        is_fenced = has_windows or not retyped.isdisjoint(_type_names(read))
         if is_fenced and isinstance(item, exp.Subquery) and item.this.args.get("limit") is None:
             item.this.set("limit", exp.Limit(expression=exp.Literal.number(ALL_ROWS)))
         alias = table.args.get("alias") or exp.TableAlias(this=identifier(table.name))
@@ -249,6 +254,11 @@ def _raw(render: Renderer, node: Raw, outer: Scope) -> Block:
         table.replace(item)
     query = sql if isinstance(sql, exp.Query) else exp.Subquery(this=sql)
     return Block(outputs=[output.id for output in node.columns], rel=node.rel, raw=query)
+
+
+def _type_names(node: Node) -> set[str]:
+    """The names of its columns' types, without their arguments."""
+    return {(output.type or "").partition("(")[0].upper() for output in node.outputs}
 
 
 def _raw_item(render: Renderer, node: Node, outer: Scope) -> exp.Expr:

@@ -195,6 +195,7 @@ MYSQL = Dialect(
         sees_outer_rows=False,
         has_semi_join=False,
         merges_below_windows=False,
+        retyped_by_grouping=frozenset({"BIT"}),
     ),
     family=family,
     rows_equal_nulls=False,

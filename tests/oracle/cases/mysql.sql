@@ -317,6 +317,8 @@ SELECT count(DISTINCT bits), count(DISTINCT lat), count(DISTINCT uni), count(DIS
 SELECT a.id, c.id, a.bits, a.lat = c.lat, a.uni = c.bin, a.lat = c.uni, concat(a.lat, c.bin) FROM o a JOIN o c ON a.id = c.id - 1 ORDER BY 1
 SELECT bits, lat, count(*), length(max(lat)), min(bin) FROM o GROUP BY bits, lat ORDER BY bits, lat
 SELECT a.id, a.bits, hex(a.bin), hex(a.uni), hex(a.lat) FROM o a JOIN o c ON a.id = c.id - 1 ORDER BY 1
+SELECT a.bits AS lat, count(*) AS n FROM o a JOIN o c ON a.id = c.id GROUP BY a.bits
+SELECT bits AS lat, max(id) AS uni FROM o GROUP BY bits HAVING max(id) > 1
 -- A quotient has more digits than it shows
 SELECT sum(k / 7) * 7, avg(k / 7) * 7, max(k / 7) * 7, min(k / 7) / 3 FROM t
 SELECT sum(1 / id), avg(1 / id), avg(price / 3), sum(price / k) FROM t
