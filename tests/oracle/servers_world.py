@@ -90,7 +90,7 @@ def write(
         rows = connection.execute(f'SELECT * FROM {attached}."{name}"').fetchall()
         statements += _made(product, name, columns, rows)
         held[name] = [tuple(map(_held, row)) for row in rows]
-    server.run(*statements, database=database)
+    server.run(*dict.fromkeys(statements), database=database)  # partitions share their types
     server.fill(database, held)
 
 
@@ -98,7 +98,8 @@ def _made(
     product: str, name: str, columns: Sequence[tuple[str, str]], rows: Sequence[tuple[Any, ...]]
 ) -> list[str]:
     """The statements that make a table for these rows."""
-    salt = crc32(re.sub(r"_\d.*", "", name).encode())
+    logical = re.sub(r"_\d.*", "", name)
+    salt = crc32(logical.encode())
     choices = _POSTGRES if product == "postgres" else _MARIADB
     types = []
     for n, (_, type_) in enumerate(columns):
@@ -107,7 +108,7 @@ def _made(
     if product == "postgres":
         for n, (column, type_) in enumerate(columns):
             if type_.startswith("ENUM"):
-                types[n] = f'"{name} {column}"'
+                types[n] = f'"{logical} {column}"'
     quote = '"{}"' if product == "postgres" else "`{}`"
     listed = ", ".join(f"{quote.format(c)} {t}" for (c, _), t in zip(columns, types, strict=True))
     made = [f"CREATE TYPE {h} AS {t}" for (_, t), h in zip(columns, types, strict=True) if h[:1] == '"']

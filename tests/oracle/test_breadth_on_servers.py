@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import shardwise
 from shardwise.planner import OPTIONAL
 from tests.oracle.cases import Case, read
 from tests.oracle.cluster import Files, Grain
@@ -37,9 +36,6 @@ def _kinds(number: int, case: Case) -> list[Files]:
     return [KINDS[(number + turn) % 3] for turn in range(count)]
 
 
-OF_AN_ENUM = ("regressions:204",)
-"""Each partition's ENUM is a type of its own in PostgreSQL here, which says that it cannot join them."""
-
 ON_THREE = [
     pytest.param(case, files, id=f"{case.id}-{files}")
     for number, case in enumerate(CASES)
@@ -62,10 +58,6 @@ def test_on_other_numbers(stage: Stage, number: int, case: Case) -> None:
     others = OTHERS[list(WORLDS).index(case.world) % 2 :: 2]
     shards, grain, files = others[number % len(others)]
     without = (OPTIONAL[number // 7 % len(OPTIONAL)],) if number % 7 == 0 else ()
-    if case.id in OF_AN_ENUM and grain == "slot" and files != "mariadb":
-        with pytest.raises(shardwise.OperationalError, match="UNION could not convert type"):
-            run_case(stage, ON_SERVERS[case.world], case, shards, grain, files, without)
-        return
     run_case(stage, ON_SERVERS[case.world], case, shards, grain, files, without)
 
 
