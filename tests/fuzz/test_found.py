@@ -460,3 +460,47 @@ def test_using_of_a_date_and_a_moment() -> None:
         "SELECT max(k) AS k, a FROM t0 LEFT JOIN t1 USING (k) GROUP BY a",
         "SELECT max(k) AS k, b FROM t1 LEFT JOIN t0 USING (k) GROUP BY b",
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("product", ["mysql", "postgres", "sqlite"])
+def test_a_moment_among_those_of_groups_that_have_none(product: str) -> None:
+    """rows: MariaDB takes a moment for none of `min(w)` that is NULL, where it asks HAVING for it."""
+    moment = datetime(2024, 1, 1)
+    rows = ((1, moment, date(2024, 1, 1), 1), (2, None, None, None), (3, moment, None, 2))
+    none = ((1, None, None, None), (2, moment, date(2024, 2, 29), 1), (3, None, None, 2))
+    tables = (
+        Table("t", "k BIGINT, w TIMESTAMP, d DATE, a INTEGER", "SHARD BY h (k)", rows=rows),
+        Table("z", "k BIGINT, w TIMESTAMP, d DATE, a INTEGER", "REFERENCE ON h", rows=none),
+    )
+    world = World(2, (Sharding("h", "MOD 2"),), tables, products=(product,))
+    for c in ("w", "d", "a"):
+        for inner in (
+            f"SELECT min(y.{c}) FROM z y WHERE y.k > 3",
+            f"SELECT max(y.{c}) FROM z y WHERE y.k = x.k GROUP BY y.a",
+            f"SELECT y.{c} FROM z y WHERE y.k = x.k GROUP BY y.{c} HAVING count(*) < 3",
+            f"SELECT (SELECT min(v.{c}) FROM z v WHERE v.k = y.k) FROM z y WHERE y.k = x.k",
+            f"SELECT y.{c} FROM z y WHERE y.k = x.k",
+        ):
+            is_in = f"x.{c} IN ({inner})"
+            agree(world, f"SELECT x.k, {is_in} AS f FROM t x WHERE NOT {is_in} OR x.k = 1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dialect", "product"),
+    [(dialect, product) for product in ("mysql", "postgres", "sqlite") for dialect in ("duckdb", product)],
+)
+def test_keys_in_a_subquery_that_runs_on_a_shard(dialect: str, product: str) -> None:
+    """InternalError: no node makes the column .c1: the keys' own column was taken for an outer row's."""
+    tables = (
+        Table("z", "k BIGINT, s VARCHAR(9)", "REFERENCE ON h", rows=((6, "a"), (6, "b"), (6, None))),
+        Table("e", "k BIGINT, s VARCHAR(9)", "SHARD BY h (k)", rows=((6, "a"), (8, "b"), (7, "b"))),
+    )
+    world = World(2, (Sharding("h", "MOD 2"),), tables, dialect=dialect, products=(product,))
+    for maybe in ("", "NOT "):
+        for on in ("y.k = x.k", "y.k = x.k AND y.s = x.s"):
+            sql = f"SELECT x.s FROM z x WHERE {maybe}EXISTS (SELECT 1 FROM e y WHERE {on})"
+            for statistics in (5, 19):
+                agree(world, sql, force=("keys",), statistics=statistics)
+                agree(world, sql, force=("broadcast",), statistics=statistics)

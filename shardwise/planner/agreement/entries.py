@@ -91,7 +91,7 @@ def _in_query(writer: Writer, expr: exp.Expr, query: exp.Expr) -> exp.Expr:
 def in_plan(writer: Writer, query: exp.Expr, type_: Type, where: exp.Expr) -> exp.Expr:
     """A subquery's plan of one column, as what IN reads."""
     plan = plan_of(query)
-    if plan is None or not writer.reads_in_plan(plan):
+    if plan is None or not writer.reads_in_plan(plan, type_):
         raise NotAgreed(where)
     done = writer.tree.of(plan, writer.forms)
     node, of_plan = writer.tree.one_value(done, where)

@@ -111,8 +111,8 @@ class Writer(ABC):
             raise NotAgreed(expr, "is not known to find the DECIMAL that these values have in common")
         return self.beside(expr, type_, "value")
 
-    def reads_in_plan(self, plan: Node) -> bool:
-        """Whether IN reads a subquery of this plan."""
+    def reads_in_plan(self, plan: Node, type_: Type) -> bool:
+        """Whether IN finds a value of this type in a subquery of this plan."""
         return True
 
     # ------------------------------------------------------------------ values

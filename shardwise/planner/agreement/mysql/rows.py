@@ -42,7 +42,7 @@ def rows_of_json(columns: tuple[SentColumn, ...], collation: str, known: Known) 
     table = exp.JSONTable(this=sent.placeholder(known), path=string("$[*]"), schema=exp.Var(this=defined))
     alias = exp.TableAlias(this=exp.to_identifier("j"))
     return exp.Select(
-        expressions=[exp.Column(this=exp.to_identifier(name)) for name in names],
+        expressions=[exp.Var(this=name) for name in names],  # no columns of the plan's
         from_=exp.From(this=exp.Table(this=table, alias=alias)),
         limit=exp.Limit(expression=ALL_ROWS.copy()),
     )

@@ -8,8 +8,8 @@ from typing import ClassVar, Final
 
 from sqlglot import exp
 
-from shardwise.plan.nodes import Keep, Limit, Node, Project, Sort
-from shardwise.plan.tree import bare
+from shardwise.plan.nodes import Aggregate, Keep, Limit, Node, Project, Sort, Window
+from shardwise.plan.tree import bare, walk
 from shardwise.planner.agreement.entries import ENTRIES
 from shardwise.planner.agreement.forms import Form, NotAgreed
 from shardwise.planner.agreement.known import ASCII
@@ -87,8 +87,11 @@ class MySQLWriter(ServerWriter):
     def extreme(self, kind: type[exp.AggFunc], value: exp.Expr, type_: Type) -> exp.Expr:
         return kind(this=value)
 
-    def reads_in_plan(self, plan: Node) -> bool:
-        """IN reads no subquery with a LIMIT."""
+    def reads_in_plan(self, plan: Node, type_: Type) -> bool:
+        """IN reads no subquery with a LIMIT. Whether a moment is among those of which one is NULL is FALSE to
+        it, not NULL, where it asks HAVING: of what a subquery computes of groups."""
+        if type_.family in _TYPES and any(map(_may_ask_having, walk(plan))):
+            return False
         while isinstance(plan, Project | Keep | Sort):
             plan = plan.input
         return not isinstance(plan, Limit)
@@ -130,6 +133,10 @@ class MySQLWriter(ServerWriter):
     def may_be_like(self, column: exp.Column, pattern: str, where: exp.Expr) -> exp.Expr | None:
         is_prefix = pattern[:1] not in ("", "%", "_")
         return self.like(column, pattern, where) if is_prefix and pattern.isascii() else None
+
+
+def _may_ask_having(node: Node) -> bool:
+    return isinstance(node, Aggregate | Window) or (isinstance(node, Project) and bool(node.subplans))
 
 
 def _literal(value: Typed) -> exp.Expr:

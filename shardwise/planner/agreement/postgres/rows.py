@@ -21,17 +21,16 @@ def rows_of_lists(
     by_code_point: Callable[[exp.Expr], exp.Expr],
 ) -> exp.Select:
     """The rows, whose columns are canonical. `types` are the names of types there."""
-    names = [exp.to_identifier(f"c{at}") for at in range(1, len(columns) + 1)]
+    names = [f"c{at}" for at in range(1, len(columns) + 1)]
     lists = [
         exp.Cast(this=exp.Placeholder(this=column.name), to=exp.Var(this=f"{types[column.type.family]}[]"))
         for column in columns
     ]
+    values = [exp.Var(this=name) for name in names]  # no columns of the plan's
     items = [
-        by_code_point(exp.Column(this=name.copy()))
-        if column.type.family is Family.TEXT
-        else exp.Column(this=name.copy())
-        for column, name in zip(columns, names, strict=True)
+        by_code_point(value) if column.type.family is Family.TEXT else value
+        for column, value in zip(columns, values, strict=True)
     ]
-    alias = exp.TableAlias(this=exp.to_identifier("r"), columns=names)
+    alias = exp.TableAlias(this=exp.to_identifier("r"), columns=[exp.to_identifier(name) for name in names])
     table = exp.Table(this=call("unnest", *lists), alias=alias)
     return exp.Select(expressions=items, from_=exp.From(this=table))

@@ -100,7 +100,7 @@ def test_postgresql_is_given_lists() -> None:
     sent = request("postgres", "n s", (7, "a"), (None, None))
     assert sent is not None
     lists = "CAST(%(rows_1_1)s AS bigint[]), CAST(%(rows_1_2)s AS bigint[]), CAST(%(rows_1_3)s AS text[])"
-    items = '"c1" AS "id", "c2" AS "n", ("c3" COLLATE "C") AS "s"'
+    items = 'c1 AS "id", c2 AS "n", (c3 COLLATE "C") AS "s"'
     assert f'(SELECT {items} FROM unnest({lists}) AS "r"("c1", "c2", "c3")) AS "rows_1"' in sent.sql
     assert sent.params == {"rows_1_1": [0, 1], "rows_1_2": [7, None], "rows_1_3": ["a", None]}
 
