@@ -139,8 +139,9 @@ def check(statistics: TableStatistics, count: int, *, within: float, is_scan: bo
         if column in ("name", "city", "flag", "void"):
             assert known.bounds == ()
     assert statistics.columns["id"].distinct == pytest.approx(count, rel=0 if is_scan else within)
-    assert dict(statistics.columns["city"].common)["Berlin"] == pytest.approx(0.75, abs=0.02)
-    assert dict(statistics.columns["skewed"].common)["7"] == pytest.approx(0.9, abs=0.02)
+    # Of 4,000 rows drawn at random six standard deviations are 0.041 and 0.028.
+    assert dict(statistics.columns["city"].common)["Berlin"] == pytest.approx(0.75, abs=0.041)
+    assert dict(statistics.columns["skewed"].common)["7"] == pytest.approx(0.9, abs=0.028)
     assert sum(text == "7" for text in statistics.columns["skewed"].bounds) >= 25
     assert sorted(dict(statistics.columns["flag"].common)) == ["false", "true"]
     assert statistics.columns["doc"].distinct is None
