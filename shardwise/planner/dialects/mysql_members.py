@@ -146,7 +146,7 @@ class _Scopes:
                     found = self._in_source(source, expr.name, select)
                     if found is not None:
                         return found
-            select = select.find_ancestor(exp.Select)
+            select = _around(select)
         return None
 
     def _in_source(self, source: exp.Expr, name: str, around: exp.Select) -> str | None:
@@ -176,6 +176,18 @@ class _Scopes:
             elif item.alias_or_name.lower() == name.lower():
                 return self.type_of(_unaliased(item), query)
         return None
+
+
+def _around(select: exp.Select) -> exp.Select | None:
+    """The select whose rows are seen in this one: a derived table and a WITH item see none."""
+    part: exp.Expr = select
+    while part.parent is not None:
+        part, key = part.parent, part.arg_key
+        if isinstance(part, exp.Select):
+            return part
+        if isinstance(part, exp.From | exp.CTE) or (isinstance(part, exp.Join) and key == "this"):
+            return None
+    return None
 
 
 def _sources(select: exp.Select) -> Iterator[tuple[str, exp.Expr]]:

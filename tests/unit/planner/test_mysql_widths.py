@@ -51,3 +51,16 @@ def test_what_would_not_be_padded_is_refused(sql: str) -> None:
 )
 def test_the_rest_is_not(sql: str) -> None:
     checked(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        # The name is of what a derived table computes, whose own sources have no such column.
+        "SELECT q.c14 AS c8 FROM (SELECT q.c14 FROM (SELECT 1 AS c13) AS q) AS q UNION ALL SELECT c FROM f1",
+        "SELECT q.x FROM (SELECT x FROM (SELECT 1 AS y) AS z JOIN f1) AS q UNION ALL SELECT c FROM f1",
+        "WITH q AS (SELECT q.x FROM f1) SELECT q.x FROM q UNION ALL SELECT c FROM f1",
+    ],
+)
+def test_a_derived_table_sees_nothing_around_it(sql: str) -> None:
+    checked(sql)
