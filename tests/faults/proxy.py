@@ -103,7 +103,12 @@ class Proxy:
             there.settimeout(None)
             self.connections += 1
             with self._lock:
-                self._pairs.append((here, there))
+                if not self._is_closed:
+                    self._pairs.append((here, there))
+            if self._is_closed:  # meanwhile: nobody else will close them, or they are closed twice
+                here.close()
+                there.close()
+                return
             self._start(self._pump, here, there, False)
             self._start(self._pump, there, here, True)
 
