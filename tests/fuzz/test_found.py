@@ -504,3 +504,20 @@ def test_keys_in_a_subquery_that_runs_on_a_shard(dialect: str, product: str) -> 
             for statistics in (5, 19):
                 agree(world, sql, force=("keys",), statistics=statistics)
                 agree(world, sql, force=("broadcast",), statistics=statistics)
+
+
+@pytest.mark.parametrize("product", ["postgres", "mysql", "sqlite", "duckdb"])
+def test_groups_by_a_constant(product: str) -> None:
+    """OperationalError: non-integer constant in GROUP BY, which PostgreSQL says of GROUP BY NULL."""
+    tables = (
+        Table("t", "k INTEGER", "SHARD BY h (k)", rows=((1,), (2,), (3,))),
+        Table("e", "k INTEGER", "ON s1"),
+        Table("o", "k INTEGER", "ON s1", rows=((1,), (1,))),
+    )
+    of_constant = "SELECT q.c AS c, count(*) AS n FROM (SELECT 1 AS c, k FROM {} x) q GROUP BY q.c"
+    agree(
+        World(2, (Sharding("h", "MOD 2"),), tables, products=(product,)),
+        *(of_constant.format(table) for table in "teo"),
+        *(f"{of_constant.format(table)} HAVING max(q.k) > 1" for table in "teo"),
+        *(f"SELECT sum(z.n) AS s FROM ({of_constant.format(table)}) z" for table in "teo"),
+    )

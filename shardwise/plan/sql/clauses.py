@@ -266,7 +266,7 @@ def _aggregate(render: Renderer, node: Aggregate, block: Block, outer: Scope) ->
         block.group = [exp.GroupingSets(expressions=sets)]
     else:
         block.group = [key for key in group if not is_constant(key)]
-        if group and not block.group and not render.reader.qualify:
+        if group and not block.group and render.reader.groups_by_null:
             block.group = [exp.Null()]
         elif group and not block.group:
             # All keys are constants: one group, unless there is no row.

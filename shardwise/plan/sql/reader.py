@@ -17,6 +17,8 @@ class Reader:
     rows of SELECT max(c) OVER () FROM (SELECT c FROM t) q WHERE c IN (SELECT …).
     `retyped_by_grouping`: types of columns that are of another one where rows of a derived table that is
     merged are grouped: in MariaDB a BIT is a number after SELECT b FROM (SELECT b FROM t) q GROUP BY b.
+    `groups_by_null`: GROUP BY NULL makes one group of all rows, if there are any; else HAVING count(*) > 0
+    does, for PostgreSQL does not read it.
     `joins_full_on_anything`: else a FULL JOIN needs an equation of both sides, beside whatever it asks.
     """
 
@@ -28,6 +30,7 @@ class Reader:
     has_semi_join: bool = True
     merges_below_windows: bool = True
     retyped_by_grouping: frozenset[str] = frozenset()
+    groups_by_null: bool = False
     joins_full_on_anything: bool = True
 
 

@@ -196,6 +196,7 @@ MYSQL = Dialect(
         has_semi_join=False,
         merges_below_windows=False,
         retyped_by_grouping=frozenset({"BIT"}),
+        groups_by_null=True,
     ),
     family=family,
     rows_equal_nulls=False,

@@ -199,7 +199,7 @@ SQLITE = Dialect(
     literal_of=literal_of,
     constants=SQLiteConstants(),
     combine=combine,
-    reader=Reader(qualify=False, having_alone=False, has_semi_join=False),
+    reader=Reader(qualify=False, having_alone=False, has_semi_join=False, groups_by_null=True),
     family=family,
     rows_equal_nulls=False,
     is_alone=True,
