@@ -53,3 +53,23 @@ def test_each_value_is_found(built: tuple[Any, sqlite3.Connection]) -> None:
         expected = sorted(whole.execute(sql, (value,)).fetchall())
         assert sorted(map(tuple, ours.execute(sql, (value,)).fetchall())) == expected, (sql, value)
     assert ours.execute("CHECK LOOKUP INDEX t_b").fetchall() == []
+
+
+def test_a_join_index_has_no_place_for_such_a_value(tmp_path: Path) -> None:
+    """It is together with the tables of its sharding: with NULL's rows it would meet none of theirs."""
+    catalog = (
+        "CREATE CATALOG c DIALECT sqlite;\nCREATE SOURCE s{n} FOR n IN 0-1 URL 'sqlite:///s{n}.sqlite';\n"
+    )
+    catalog += "CREATE SHARDING k USING MOD 2 AS n ON s{n};\nCREATE SHARDING by_b USING MOD 2 AS n ON s{n};\n"
+    catalog += "ATTACH TABLE t (id INTEGER, b INTEGER) SHARD BY k (id);\n"
+    catalog += "ATTACH TABLE u (id INTEGER, b INTEGER) SHARD BY by_b (b);\n"
+    (tmp_path / "cluster.sql").write_text(catalog)
+    for shard in range(2):
+        with closing(sqlite3.connect(tmp_path / f"s{shard}.sqlite")) as con:
+            _fill(con, "INTEGER", [(shard, b"x"), (shard + 2, shard)])
+            con.executescript("CREATE TABLE u AS SELECT * FROM t")
+    with (
+        shardwise.open(tmp_path / "cluster.sql") as cluster,
+        pytest.raises(shardwise.DataError, match="no slot"),
+    ):
+        cluster.connect().execute("CREATE JOIN INDEX t_u ON t.id = u.id SHARD BY by_b (t.b)").fetchall()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shardwise.catalog.model import Catalog, Sharded
+from shardwise.catalog.model import Catalog, LookupIndex, Sharded
 from shardwise.catalog.shardings import canonical
 from shardwise.catalog.types import Family, type_family
 from shardwise.errors import DataError
@@ -100,12 +100,13 @@ class Placing:
             ) from error
 
     def _canonical(self, value: Any, family: Family) -> Any:
-        """What a value is placed by. One that is not of its column's type, as SQLite allows, is where NULL
-        is: whoever looks for such a value asks all shards."""
+        """What a value is placed by. One that is not of its column's type, as SQLite allows, is where NULL is
+        in a lookup index, which has a sharding of its own: whoever looks for such a value asks all shards. A
+        join index is together with tables, which nobody has put there."""
         try:
             return canonical(_aware(value, family), family)
         except DataError:
-            if not is_loose(self.catalog):
+            if not is_loose(self.catalog) or not isinstance(self.shape.index, LookupIndex):
                 raise
             return None
 
