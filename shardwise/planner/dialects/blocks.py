@@ -141,3 +141,14 @@ class Names:
             elif item.alias_or_name:
                 names.add(item.alias_or_name.lower())
         return names
+
+
+def arms(operation: exp.Expr) -> Iterator[exp.Expr]:
+    """The queries that a set operation puts together."""
+    if isinstance(operation, exp.SetOperation):
+        yield from arms(operation.this)
+        yield from arms(operation.expression)
+    elif isinstance(operation, exp.Subquery):
+        yield from arms(operation.this)
+    else:
+        yield operation

@@ -10,13 +10,14 @@ the operation. So they are refused; where rows of several shards do not meet the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 from typing import Final
 
 from sqlglot import exp
 
 from shardwise.errors import Unplannable
+from shardwise.planner.dialects.blocks import arms
 
 _NAME: Final = re.compile(r"\s*(CHARACTER|CHAR|BINARY|VARBINARY|BIT)\b(?!\s+VARYING)", re.IGNORECASE)
 _UNLIKE: Final = frozenset(
@@ -32,7 +33,8 @@ _UNLIKE: Final = frozenset(
 def check_widths(query: exp.Query, types_of: Callable[[exp.Select], list[str | None]]) -> None:
     """Raises Unplannable. `types_of`: the declared types of what a SELECT gives, where they are known."""
     for operation in query.find_all(exp.SetOperation):
-        for types in zip(*map(types_of, _arms(operation)), strict=False):
+        selects = (arm for arm in arms(operation) if isinstance(arm, exp.Select))
+        for types in zip(*map(types_of, selects), strict=False):
             names = sorted({name for name in map(_name, types) if name is not None})
             for pair in combinations(names, 2):
                 if frozenset(pair) in _UNLIKE:
@@ -50,13 +52,3 @@ def _refused(one: str, other: str) -> Unplannable:
 def _name(type_text: str | None) -> str | None:
     found = _NAME.match(type_text or "")
     return None if found is None else {"CHARACTER": "CHAR"}.get(found[1].upper(), found[1].upper())
-
-
-def _arms(query: exp.Expr) -> Iterator[exp.Select]:
-    if isinstance(query, exp.SetOperation):
-        yield from _arms(query.this)
-        yield from _arms(query.expression)
-    elif isinstance(query, exp.Subquery):
-        yield from _arms(query.this)
-    elif isinstance(query, exp.Select):
-        yield query

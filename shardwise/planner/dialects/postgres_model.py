@@ -15,7 +15,7 @@ from sqlglot import exp
 from shardwise.catalog.model import Catalog, Table, View
 from shardwise.plan.sql.in_sight import items_in_sight
 from shardwise.planner.aggregates import is_aggregate
-from shardwise.planner.dialects.blocks import Joins, group_keys, is_itself, is_star, sources
+from shardwise.planner.dialects.blocks import Joins, arms, group_keys, is_itself, is_star, sources
 from shardwise.planner.dialects.postgres_words import AGGREGATES, SAFE, SCALARS, WINDOWS
 
 _COMPARISONS: Final = (
@@ -264,17 +264,6 @@ def _is_outermost(operation: exp.Expr, ast: exp.Expr) -> bool:
         if not isinstance(at, exp.SetOperation) and at is not ast:
             return False
     return at is ast
-
-
-def arms(operation: exp.Expr) -> Iterator[exp.Expr]:
-    """The queries that a set operation puts together."""
-    if isinstance(operation, exp.SetOperation):
-        yield from arms(operation.this)
-        yield from arms(operation.expression)
-    elif isinstance(operation, exp.Subquery):
-        yield from arms(operation.this)
-    else:
-        yield operation
 
 
 def is_unknown(item: exp.Expr) -> bool:
