@@ -57,7 +57,7 @@ def _bounded(node: Node, bound: int, analysis: Analysis, keys: Sort | None = Non
         limit = Limit(input=inner, count=exp.Literal.number(bound))
         return node.but(input=limit) if analysis.allows(limit, node.shards) else node
     if isinstance(node, SetOp) and node.kind == "union" and node.all:
-        if keys is not None and not _compared_alike(node, keys):
+        if keys is not None and not _compared_alike(node, keys, analysis):
             return node
         arms = tuple(_bounded(arm, bound, analysis, _over(arm, node, keys)) for arm in node.arms)
         return node if all(a is b for a, b in zip(arms, node.arms, strict=True)) else node.but(arms=arms)
@@ -101,7 +101,7 @@ def _groups(node: Aggregate, bound: int, analysis: Analysis, keys: Sort) -> Node
     return node if below is gather else node.but(input=below)
 
 
-def _compared_alike(union: SetOp, keys: Sort) -> bool:
+def _compared_alike(union: SetOp, keys: Sort, analysis: Analysis) -> bool:
     """Whether all arms declare the sort columns alike: 10 sorts after 9, '10' before '9'.
 
     Of two collations the result has one, or none. ENUMs sort by their members' places, and what MySQL's UNION
@@ -112,7 +112,7 @@ def _compared_alike(union: SetOp, keys: Sort) -> bool:
         o.id
         for o, *each in arms
         if o.type is not None
-        and type_family(o.type, "mysql") is not Family.ENUM
+        and type_family(o.type, analysis.catalog.dialect) is not Family.ENUM
         and len({a.collation for a in each}) == 1
     }
     return all(columns_in(k.expr) & union.output_ids <= declared for k in keys.keys)
