@@ -19,6 +19,7 @@ from shardwise.plan.gaps import NO_GAPS, Gaps
 from shardwise.plan.nodes import Node
 from shardwise.plan.partitions import SYNTAXES, ShardTexts
 from shardwise.plan.run import Text
+from shardwise.plan.sent import RowsText
 from shardwise.plan.sql import to_query
 from shardwise.planner.agreement import ASCII, BOUND, ENCODED, SENT, Agreed, agree
 from shardwise.planner.agreement.sent import SentRows
@@ -39,12 +40,21 @@ class _Statement:
     """Names that are bound to a given text if it is ASCII, and to NULL if not, by the names of these."""
     sent: Mapping[str, SentRows] = field(default_factory=dict)
     """Keys and rows, of which each shard may be sent its own."""
+    _whole: dict[str, RowsText] = field(default_factory=dict)
 
     def params(self, given: Mapping[str, Any], lists: Lists) -> Mapping[str, Any]:
+        """`lists` are those of `given` of which the shard has its own part."""
         own = {name: value for name, value in given.items() if name in self.given}
         plain = {name: _if_ascii(given.get(of)) for name, of in self.ascii.items()}
-        sent = {name: rows.text(lists) for name, rows in self.sent.items() if rows.is_of(lists)}
+        sent = {name: self._text(name, rows, given, lists) for name, rows in self.sent.items()}
         return {**own, **plain, **self.bound, **sent}
+
+    def _text(self, name: str, rows: SentRows, given: Mapping[str, Any], lists: Lists) -> RowsText:
+        if rows.is_of(lists):
+            return rows.text(lists)
+        if name not in self._whole:  # all shards are sent the same
+            self._whole[name] = rows.text(given)
+        return self._whole[name]
 
 
 @dataclass
@@ -99,8 +109,7 @@ class Foreign:
             if BOUND in placeholder.meta:
                 bound[placeholder.name] = placeholder.meta[BOUND]
             elif SENT in placeholder.meta:
-                sent[placeholder.name] = rows = placeholder.meta[SENT]
-                bound[placeholder.name] = rows.text(self.ctx.parameters.values)
+                sent[placeholder.name] = placeholder.meta[SENT]
             elif ASCII in placeholder.meta:
                 plain[placeholder.name] = placeholder.meta[ASCII]
             else:

@@ -52,25 +52,24 @@ def route_keys(plan: Node, ctx: PlanContext) -> Node:
 
 def is_routed(id: ColumnId, tree: Node, catalog: Catalog) -> bool:
     """Whether keys of that column go each to its own shard: it is the whole shard key of one of the scans."""
-    return _scan_of_key(id, tree, catalog) is not None
+    return _key(id, tree, catalog) is not None
 
 
 def place(sent: exp.Expr, keys: Sequence[Any], id: ColumnId, tree: Node, ctx: PlanContext) -> None:
     """Notes of rows that are sent to the shards of `tree` where each may meet another: by its key, a value of
     that column, if it is a shard key. `sent` has the parameters that the rows are bound to."""
-    scan = _scan_of_key(id, tree, ctx.catalog)
-    part = None if scan is None else _part(id, scan, ctx.catalog)
-    if scan is None or part is None or not isinstance(scan.table.placement, Sharded):
+    key = _key(id, tree, ctx.catalog)
+    if key is None:
         return
-    sharding = ctx.catalog.sharding(scan.table.placement.sharding)
-    placed = PlacedRows(scan.rel, Places.of(sharding, _by_value(keys, part, sharding)))
+    placed = PlacedRows(id.rel, Places.of(key.sharding, _by_value(keys, key)))
     for parameter in sent.find_all(exp.Placeholder):
         ctx.parameters.placed_rows[parameter.name] = placed
 
 
-def _scan_of_key(id: ColumnId, tree: Node, catalog: Catalog) -> Scan | None:
+def _key(id: ColumnId, tree: Node, catalog: Catalog) -> _Key | None:
+    """The column as a shard key of one of the scans."""
     scans = (n for n in walk(tree) if isinstance(n, Scan) and n.rel == id.rel)
-    return next((scan for scan in scans if is_key(id, scan, catalog)), None)
+    return next((key for scan in scans if (key := _key_of(id, scan, catalog)) is not None), None)
 
 
 def routed(
@@ -130,34 +129,41 @@ def _use(conjunct: exp.Expr, scan: Scan, catalog: Catalog, parameters: Parameter
     if found is None or found.column not in scan.output_ids or not isinstance(placement, Sharded):
         return None
     keys, sharding = parameters.key_lists[found.name], catalog.sharding(placement.sharding)
-    part = _part(found.column, scan, catalog)
-    places = parameters.places.get(found) if part is None else _by_value(keys, part, sharding)
+    key = _key_of(found.column, scan, catalog)
+    places = parameters.places.get(found) if key is None else _by_value(keys, key)
     return None if places is None else _Use(found.name, Places.of(sharding, places))
 
 
-def _by_value(keys: Sequence[Any], part: KeyPart, sharding: Sharding) -> Iterator[SlotSet]:
-    """The slots of each key, of the shard key itself; NULL meets nothing."""
-    everywhere = full(sharding.function.size)
+class _Key(NamedTuple):
+    """A column that is a shard key by itself."""
+
+    part: KeyPart
+    sharding: Sharding
+
+
+def _by_value(values: Sequence[Any], key: _Key) -> Iterator[SlotSet]:
+    """The slots of each value of the shard key; NULL meets nothing."""
+    everywhere = full(key.sharding.function.size)
     lifted: dict[int, SlotSet] = {}
-    for key in keys:
-        if key is None:
+    for value in values:
+        if value is None:
             yield 0
             continue
-        slot = _slot(part, key)
+        slot = _slot(key.part, value)
         if slot is None:
             yield everywhere
             continue
         if slot not in lifted:
-            lifted[slot] = part.place.lift(1 << slot)
+            lifted[slot] = key.part.place.lift(1 << slot)
         yield lifted[slot]
 
 
 def is_key(id: ColumnId, scan: Scan, catalog: Catalog) -> bool:
     """Whether the column's values say themselves where they are: it is the scan's whole shard key."""
-    return _part(id, scan, catalog) is not None
+    return _key_of(id, scan, catalog) is not None
 
 
-def _part(id: ColumnId, scan: Scan, catalog: Catalog) -> KeyPart | None:
+def _key_of(id: ColumnId, scan: Scan, catalog: Catalog) -> _Key | None:
     """The shard key, if it is that column and no more, and compared as it is placed."""
     placement = scan.table.placement
     if not isinstance(placement, Sharded) or id not in scan.output_ids or not _is_key(id.name, placement):
@@ -169,7 +175,8 @@ def _part(id: ColumnId, scan: Scan, catalog: Catalog) -> KeyPart | None:
     target = id.name.lower()
     parts = (p for key in keys.keys if len(key.parts) == 1 for p in key.parts)
     usable = target in keys.families and target not in keys.exact
-    return next((p for p in parts if usable and p.target == target and p.expr is None), None)
+    found = (p for p in parts if usable and p.target == target and p.expr is None)
+    return next((_Key(part, sharding) for part in found), None)
 
 
 def _is_key(name: str, placement: Sharded) -> bool:
