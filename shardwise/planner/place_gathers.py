@@ -32,7 +32,7 @@ from shardwise.plan.tree import (
     plans_in,
     walk,
 )
-from shardwise.planner.borders import ANSWER, Use, use_of_input, use_of_value
+from shardwise.planner.borders import ANSWER, Use, use_of_value
 from shardwise.planner.distribution import Analysis, Copied, Split
 from shardwise.planner.pass_context import PlanContext
 from shardwise.planner.push_filters import is_movable
@@ -59,7 +59,7 @@ def _place(node: Node, use: Use, ctx: PlanContext, analysis: Analysis, names: It
     if isinstance(node, Raw):
         use_of_table = Use("derived", frozenset(o.id for t in node.tables for o in t.outputs))
         return node.but(tables=tuple(_place(t, use_of_table, ctx, analysis, names) for t in node.tables))
-    use_below = use_of_input(node, use, ctx.types)
+    use_below = analysis.use_of_input(node, use)
     node = map_inputs(node, lambda inner: _place(inner, use_below, ctx, analysis, names))
 
     def valued(inner: Node) -> Node:

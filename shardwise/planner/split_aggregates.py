@@ -36,7 +36,7 @@ from shardwise.plan.tree import (
 )
 from shardwise.planner.aggregates import Combined, is_aggregate
 from shardwise.planner.bind.scope import unique_names
-from shardwise.planner.borders import ANSWER, Use, use_of_input, use_of_value
+from shardwise.planner.borders import ANSWER, Use, use_of_value
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution import Analysis
 from shardwise.planner.functions import is_volatile
@@ -50,7 +50,7 @@ def split_aggregates(plan: Node, ctx: PlanContext) -> Node:
 def _change(node: Node, use: Use, ctx: PlanContext, analysis: Analysis) -> Node:
     """`use` is what becomes of the node's columns."""
     is_whole = isinstance(node, Aggregate) and analysis.gives_way(node, use)
-    use_below = use_of_input(node, use, ctx.types)
+    use_below = analysis.use_of_input(node, use)
     node = map_inputs(node, lambda inner: _change(inner, use_below, ctx, analysis))
     if node.subplans:
 

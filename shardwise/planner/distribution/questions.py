@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from shardwise.catalog.model import Catalog
 from shardwise.plan.nodes import ColumnId, Node, Output
-from shardwise.planner.borders import Use, comes_of_no_column, gives_way, loses
+from shardwise.planner.borders import Use, comes_of_no_column, gives_way, loses, use_of_input
 from shardwise.planner.dialects import query_dialect
 from shardwise.planner.distribution.values import Distribution
 from shardwise.planner.equivalence import Equivalence, equivalence, is_binary
@@ -57,6 +57,10 @@ class Questions(ABC):
     def loses(self, node: Node, use: Use) -> bool:
         """Whether a value of the node's would come otherwise to its use in the merge than it left a shard."""
         return self._cuts_quotients and loses(node, use, self.types)
+
+    def use_of_input(self, node: Node, use: Use) -> Use:
+        """What becomes of the columns of the node's inputs, where `loses` and `gives_way` look at it."""
+        return use_of_input(node, use, self.types) if self._cuts_quotients else use
 
     def gives_way(self, node: Node, use: Use) -> bool:
         """Whether a value of the node's has a type or collation there that it has not behind a border."""
