@@ -42,10 +42,20 @@ ALSO_STEP = 126
 
 
 class Data:
+    """`is_dense`: the tables are small, and all columns of a family have the same few values."""
+
     def __init__(
-        self, random: Random, shardings: Sequence[Sharding], words: Dialect, products: Sequence[str] = ()
+        self,
+        random: Random,
+        shardings: Sequence[Sharding],
+        words: Dialect,
+        products: Sequence[str] = (),
+        *,
+        is_dense: bool = False,
     ) -> None:
         self.random = random
+        self.values: dict[str, list[Any]] | None = {} if is_dense else None
+        """In a dense world, each family's."""
         self.has_odd = words.name == "sqlite" and random.random() < 0.5
         self.has_nan = set(products) <= {"duckdb", "parquet", "postgres"}
         self.texts: Sequence[str] = TEXTS
@@ -61,7 +71,8 @@ class Data:
 
     def rows(self, table: Table, filled: dict[str, Table]) -> list[Row]:
         random = self.random
-        size = random.choice((0, 1, 3, 6, 10, 10, 10, 15, 15, 15, 15, 25, 25))
+        sizes = (0, 1, 3, 6, 10, 10, 10, 15, 15, 15, 15, 25, 25)
+        size = random.choice(sizes if self.values is None else (2, 3, 4, 5, 6, 8))
         placed = set(re.findall(r"\w+", f"{table.place} {table.keys}"))
         makers = {
             column.split()[0]: self.maker(
@@ -118,10 +129,13 @@ class Data:
             if "NOT NULL" in column
             else random.choice((0.0, 0.0, 0.1, 0.1, 0.1, 0.3, 0.3, 1.0 if name not in "ka" else 0.1))
         )
-        pool = list(self.texts if FAMILY[name] == TEXT else _pool(FAMILY[name], type_))
+        family = FAMILY[name]
+        pool = list(self.texts if family == TEXT else _pool(family, type_))
+        if self.values is not None:
+            pool = list(self.values.setdefault(family, random.sample(pool, min(len(pool), 3))))
         if is_exact:
             pool = list(collations.SPELLED)
-        if FAMILY[name] == REAL and self.has_nan and random.random() < 0.6:
+        if family == REAL and self.has_nan and random.random() < 0.6:
             pool += random.sample((math.nan, math.inf, -math.inf, -0.0), 2)
         if self.has_odd and is_free and name != "id" and random.random() < 0.5:
             pool += random.sample(ODD, 3)

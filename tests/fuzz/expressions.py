@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tests.fuzz.collations import COLLATE
 from tests.fuzz.data import DATES, MOMENTS, TEXTS
@@ -33,6 +33,8 @@ class Expressions:
     def __init__(self, random: Random, words: Dialect) -> None:
         self.random, self.words, self.made = random, words, 0
         self.texts: Sequence[str] = TEXTS
+        self.known: dict[str, Sequence[Any]] = {}
+        """Values of a family that the tables have, where there are some."""
         self.patterns = ("'%B'", "'A '", "'%'") if words.name in COLLATE else ()
 
     # -- chance
@@ -72,15 +74,16 @@ class Expressions:
 
     def literal(self, family: str) -> str:
         pick, words = self.pick, self.words
+        known = self.known.get(family) if self.chance(0.5) else None
         match family:
             case "int":
-                return str(pick(*INTEGERS))
+                return str(pick(*(known or INTEGERS)))
             case "num":
-                return pick("0.5", "1.5", "-2.5", "10.1", "1")
+                return str(pick(*(known or ("0.5", "1.5", "-2.5", "10.1", "1"))))
             case "text":
                 return "'" + pick(*self.texts).replace("'", "''") + "'"
             case "date":
-                return words.date_literal.format(pick(*DATES).isoformat())
+                return words.date_literal.format(pick(*(known or DATES)).isoformat())
             case "time":
                 return words.time_literal.format(pick(*MOMENTS).isoformat(" ", "microseconds"))
             case "bool":

@@ -32,6 +32,8 @@ ON_SERVERS: tuple[tuple[str, ...], ...] = (
 )
 """What the shards of a world of the duckdb dialect are in turn, where some are on servers."""
 
+DENSE = 0.25
+"""Share of worlds with two or three small tables of few columns and few values."""
 NAMES = {
     INT: ("k", "a", "b", "c", "n"),
     NUM: ("p", "q"),
@@ -188,6 +190,11 @@ class Schemas:
         """Types of texts in a world of collations; few, so that they meet themselves."""
         if types and random.random() < 0.6:
             self.texts = tuple(random.sample(types, random.choice((1, 2, 2, 3, len(types)))))
+        self.few: tuple[str, ...] = ()
+        """The only names of columns, beside keys, in a dense world: tables are alike, and rows meet."""
+        if random.random() < DENSE:
+            known = [name for family in self.words.types for name in NAMES[family]]
+            self.few = ("k", *random.sample(known, random.choice((1, 2, 3))))
 
     def world(self) -> World:
         from tests.fuzz.data import Data
@@ -195,11 +202,11 @@ class Schemas:
         random, words = self.random, self.words
         shardings = self.shardings(words)
         tables: list[Table] = []
-        for number in range(random.choice((2, 3, 3, 4, 4, 5, 6))):
+        for number in range(random.choice((2, 2, 3) if self.few else (2, 3, 3, 4, 4, 5, 6))):
             tables.append(self.table(f"t{number}", shardings, tables))
         if all(not table.place.startswith("SHARD BY") for table in tables):
             tables.append(self.by_key("x0", shardings[0]))
-        filled = Data(random, shardings, words, self.products).fill(tables)
+        filled = Data(random, shardings, words, self.products, is_dense=bool(self.few)).fill(tables)
         return World(self.shards, tuple(shardings), tuple(filled), words.name, self.products)
 
     def _products(self) -> tuple[str, ...]:
@@ -263,10 +270,11 @@ class Schemas:
         random, types = self.random, self.words.types
         names = [name for family in types for name in NAMES[family] if name not in (*needed, *without)]
         names += [name for name in MORE_TEXTS if self.texts and name not in (*needed, *without)]
+        names = [name for name in names if not self.few or name in self.few]
         often = {INT: 3, TEXT: 4 if self.texts else 1}
         weights = [often.get(FAMILY[name], 1) for name in names]
         chosen = list(needed)
-        for _ in range(random.choice((1, 2, 2, 3, 3, 4, 5))):
+        for _ in range(random.choice((1, 2, 2, 3, 3, 4, 5)) if names else 0):
             name = random.choices(names, weights)[0]
             if name not in chosen:
                 chosen.append(name)

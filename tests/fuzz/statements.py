@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from random import Random
+from typing import Any
 
 from tests.fuzz import collations
 from tests.fuzz.dialects import BOOL, DATE, DIALECTS, INT, NUM, OUT, REAL, TEXT
@@ -33,6 +36,7 @@ class Statements(Groups):
         if world.dialect in collations.TYPES:
             known = {v for table in world.tables for row in table.rows for v in row if isinstance(v, str)}
             self.texts = (*sorted(known), *sorted(known), *random.sample(collations.TEXTS, 3))
+        self.known = _known(world)
         self.tables: dict[str, Columns] = {
             table.name: tuple(
                 (name, FAMILY[name])
@@ -374,3 +378,15 @@ class Statements(Groups):
             return self.group_exists(outer, depth)
         source, scope = self.source(self.pick(1, 1, 2))
         return f"SELECT {self.pick('1', '*')} FROM {source}{self.where(scope, depth, outer)}"
+
+
+def _known(world: World) -> dict[str, list[Any]]:
+    """Values of the tables' rows, each as often as it occurs."""
+    kinds = {INT: int, NUM: Decimal, DATE: date}
+    known: dict[str, list[Any]] = {}
+    for table in world.tables:
+        for row in table.rows:
+            for name, value in zip(table.names, row, strict=False):  # a VIRTUAL key comes last
+                if type(value) is kinds.get(FAMILY[name]):
+                    known.setdefault(FAMILY[name], []).append(value)
+    return known
