@@ -6,6 +6,7 @@ answer. Of all smaller statements the shortest is tried first, so that a few ste
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -139,6 +140,7 @@ class Reduction:
             self._rows(table.name)
         for table in self.case.world.tables:
             self._simpler(table.name)
+        self._one_sharding()
         named = {word for t in self.case.world.tables for word in t.place.split()}
         self._try(shardings=tuple(s for s in self.case.world.shardings if s.name in named))
         for sharding in self.case.world.shardings:
@@ -146,6 +148,15 @@ class Reduction:
             others = self.case.world.shardings
             if not sharding.text and sharding.rule not in ("GRID", "MONTHS", "DIRECTORY"):
                 self._try(shardings=tuple(plain if s is sharding else s for s in others))
+
+    def _one_sharding(self) -> None:
+        """All tables by one sharding."""
+        for sharding in self.case.world.shardings:
+            tables = [
+                replace(t, place=re.sub(r"\bh\d+\b", sharding.name, t.place)) for t in self.case.world.tables
+            ]
+            if self._try(tables=tuple(tables)):
+                return
 
     def _try(self, **changes: object) -> bool:
         return self.take(replace(self.case, world=replace(self.case.world, **changes)))  # type: ignore[arg-type]
