@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -42,7 +42,8 @@ ALSO_STEP = 126
 
 
 class Data:
-    """`is_dense`: the tables are small, and all columns of a family have the same few values."""
+    """`is_dense`: the tables are small, and all columns of a family have the same few values. `is_large`:
+    some have hundreds of rows, and many values."""
 
     def __init__(
         self,
@@ -52,8 +53,10 @@ class Data:
         products: Sequence[str] = (),
         *,
         is_dense: bool = False,
+        is_large: bool = False,
     ) -> None:
         self.random = random
+        self.is_large = is_large
         self.values: dict[str, list[Any]] | None = {} if is_dense else None
         """In a dense world, each family's."""
         self.has_odd = words.name == "sqlite" and random.random() < 0.5
@@ -72,6 +75,8 @@ class Data:
     def rows(self, table: Table, filled: dict[str, Table]) -> list[Row]:
         random = self.random
         sizes = (0, 1, 3, 6, 10, 10, 10, 15, 15, 15, 15, 25, 25)
+        if self.is_large:
+            sizes = (0, 5, 40, 150, 400, 1200)
         size = random.choice(sizes if self.values is None else (2, 3, 4, 5, 6, 8))
         placed = set(re.findall(r"\w+", f"{table.place} {table.keys}"))
         makers = {
@@ -131,6 +136,8 @@ class Data:
         )
         family = FAMILY[name]
         pool = list(self.texts if family == TEXT else _pool(family, type_))
+        if self.is_large and random.random() < 0.7:
+            pool += _more(family, type_, random.choice((20, 200, 2000)))
         if self.values is not None:
             pool = list(self.values.setdefault(family, random.sample(pool, min(len(pool), 3))))
         if is_exact:
@@ -164,6 +171,23 @@ def _pool(family: str, type_: str) -> Sequence[Any]:
         case "bool":
             return (True, False)
     return (0.0, 0.25, 1.0, 1.5, -0.75, 2.0, 7.25)
+
+
+def _more(family: str, type_: str, size: int) -> Sequence[Any]:
+    """Up to so many further values of a column."""
+    match family:
+        case "int":
+            size = min(size, 100) if type_ == "TINYINT" else size
+            return range(11, 11 + size)
+        case "num":
+            return [Decimal(n) / 10 for n in range(size)]
+        case "text":
+            return [f"{'abcxyz'[n % 6]}{n}" for n in range(size)]
+        case "date":
+            return [date(2024, 1, 1) + timedelta(n) for n in range(min(size, 700))]
+        case "time":
+            return [datetime(2024, 1, 1) + timedelta(hours=n) for n in range(size)]
+    return ()
 
 
 def _column(table: Table, name: str) -> str:

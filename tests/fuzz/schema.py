@@ -32,8 +32,9 @@ ON_SERVERS: tuple[tuple[str, ...], ...] = (
 )
 """What the shards of a world of the duckdb dialect are in turn, where some are on servers."""
 
-DENSE = 0.25
-"""Share of worlds with two or three small tables of few columns and few values."""
+DENSE, LARGE = 0.25, 0.08
+"""Shares of worlds with two or three small tables of few columns and few values, and of those with some
+tables of hundreds of rows and many values."""
 NAMES = {
     INT: ("k", "a", "b", "c", "n"),
     NUM: ("p", "q"),
@@ -192,7 +193,9 @@ class Schemas:
             self.texts = tuple(random.sample(types, random.choice((1, 2, 2, 3, len(types)))))
         self.few: tuple[str, ...] = ()
         """The only names of columns, beside keys, in a dense world: tables are alike, and rows meet."""
-        if random.random() < DENSE:
+        kind = random.random()
+        self.is_large = 1 - kind < LARGE
+        if kind < DENSE:
             known = [name for family in self.words.types for name in NAMES[family]]
             self.few = ("k", *random.sample(known, random.choice((1, 2, 3))))
 
@@ -202,11 +205,12 @@ class Schemas:
         random, words = self.random, self.words
         shardings = self.shardings(words)
         tables: list[Table] = []
-        for number in range(random.choice((2, 2, 3) if self.few else (2, 3, 3, 4, 4, 5, 6))):
+        for number in range(random.choice((2, 2, 3) if self.few or self.is_large else (2, 3, 3, 4, 4, 5, 6))):
             tables.append(self.table(f"t{number}", shardings, tables))
         if all(not table.place.startswith("SHARD BY") for table in tables):
             tables.append(self.by_key("x0", shardings[0]))
-        filled = Data(random, shardings, words, self.products, is_dense=bool(self.few)).fill(tables)
+        data = Data(random, shardings, words, self.products, is_dense=bool(self.few), is_large=self.is_large)
+        filled = data.fill(tables)
         return World(self.shards, tuple(shardings), tuple(filled), words.name, self.products)
 
     def _products(self) -> tuple[str, ...]:
