@@ -129,7 +129,7 @@ def expected(built: Built, sql: str) -> Answer | None:
 
 
 def ask(built: Built, sql: str, variant: Variant) -> Answer:
-    params: list[Any] = []
+    params: list[Any] | dict[str, Any] = []
     if variant.parameters:
         sql, params = with_parameters(sql)
     with built.connection(variant.statistics).cursor() as cursor:
@@ -234,16 +234,21 @@ def order_keys(sql: str, dialect: str) -> list[int]:
 _COMPARED = re.compile(r"(?<=[\w)] )(=|<>|<|<=|>|>=) (-?\d+\b(?![.)]*\w)|'(?:[^']|'')*')(?= |$|\))")
 
 
-def with_parameters(sql: str) -> tuple[str, list[Any]]:
-    """Literals that something is compared with, as parameters."""
-    values: list[Any] = []
+def with_parameters(sql: str) -> tuple[str, list[Any] | dict[str, Any]]:
+    """Literals that something is compared with, as parameters; by name if two must be the same one, as in
+    DISTINCT ON (a > 1) … ORDER BY a > 1."""
+    values: dict[str, Any] = {}
+    is_named = "DISTINCT ON" in sql
+    names: dict[str, str] = {}
 
     def cut(found: re.Match[str]) -> str:
         text = found[2]
-        values.append(text[1:-1].replace("''", "'") if text.startswith("'") else int(text))
-        return f"{found[1]} ?"
+        name = names.setdefault(text if is_named else str(len(names)), f"v{len(names)}")
+        values[name] = text[1:-1].replace("''", "'") if text.startswith("'") else int(text)
+        return f"{found[1]} {f':{name}' if is_named else '?'}"
 
-    return _COMPARED.sub(cut, sql), values
+    text = _COMPARED.sub(cut, sql)
+    return text, values if is_named else list(values.values())
 
 
 def other_values(random: Random, sql: str) -> str:
