@@ -116,6 +116,8 @@ class _Grouping:
 
     def done(self) -> Node:
         """The Aggregate over groups; the node as it was where that is not right, or moves no less."""
+        if not self.above:  # but for what it reads, which was inlined, it is on the shards itself
+            return self.before
         places = self._places()
         if not places or any(is_volatile(e) for n in (self.node, *self.above) for e in n.expressions):
             return self.before

@@ -119,6 +119,11 @@ class Table:
     def names(self) -> tuple[str, ...]:
         return tuple(column.split()[0] for column in self.columns.split(", "))
 
+    def collation(self, name: str) -> str:
+        """What a column is declared with; texts of two cannot be joined everywhere."""
+        column = next(column for column in self.columns.split(", ") if column.split()[0] == name)
+        return column.partition(" COLLATE ")[2].partition(" ")[0]
+
 
 @dataclass(frozen=True)
 class World:
@@ -362,7 +367,9 @@ def _join_index(random: Random, world: World, one: Table, other: Table) -> list[
         (x, y)
         for x in one.names
         for y in other.names
-        if FAMILY[x] == FAMILY[y] and FAMILY[x] in (INT, TEXT, DATE)
+        if FAMILY[x] == FAMILY[y]
+        and FAMILY[x] in (INT, TEXT, DATE)
+        and one.collation(x) == other.collation(y)
     ]
     by = one.place.partition("(")[2].partition(")")[0].split(", ")
     if not pairs or len(by) > 1:

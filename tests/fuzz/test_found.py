@@ -521,3 +521,19 @@ def test_groups_by_a_constant(product: str) -> None:
         *(f"{of_constant.format(table)} HAVING max(q.k) > 1" for table in "teo"),
         *(f"SELECT sum(z.n) AS s FROM ({of_constant.format(table)}) z" for table in "teo"),
     )
+
+
+@pytest.mark.parametrize("product", ["postgres", "mysql", "sqlite"])
+def test_groups_of_groups_that_a_select_list_parts(product: str) -> None:
+    """InternalError: nothing makes the columns agg_groups.n: there was no join to group before."""
+    tables = (
+        Table("t", "k INTEGER, a INTEGER", "SHARD BY h (k)", rows=((1, 1), (2, 1), (3, None), (4, 1))),
+        Table("o", "k INTEGER", "ON s0", rows=((1,), (1,))),
+    )
+    groups = "SELECT a, COALESCE(sum(k), 0) + count(*) AS n FROM t GROUP BY k, a"
+    agree(
+        World(1, (Sharding("h", "MOD 1"),), tables, products=(product,)),
+        f"SELECT 1 AS c FROM (SELECT count(*) AS n FROM ({groups}) v GROUP BY v.a) g JOIN o ON 1",
+        f"SELECT g.m FROM (SELECT count(*), max(v.a) AS m FROM ({groups}) v GROUP BY v.a) g JOIN o ON 1",
+        force=("group_before_joins",),
+    )
