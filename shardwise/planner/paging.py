@@ -110,16 +110,20 @@ class Paging:
 
     def is_agreed(self) -> bool:
         """Whether the sources compute all of it as the merge does."""
-        analysis = self.ctx.analysis()
-        if not analysis.are_foreign(self.page.shards):
-            return True
         unknown = Ranks(1, 9, tuple(exp.Placeholder(this=f"page_key_{i}") for i in range(len(self.keys))), 0)
         trees = [
             tree
             for window in (Ranks(0, 9), unknown)
             for tree in (self._sampled(0, window, (1, 5, 9), {}), self._fetched(0, window, {}))
         ]
-        return all(analysis.allows(tree, self.page.shards) for tree in trees)
+        return self._allows(trees)
+
+    def _allows(self, trees: Sequence[Node]) -> bool:
+        """Whether each shard's source computes its tree as the merge does, with the values that are known."""
+        analysis, shards = self.ctx.analysis(), self.page.shards
+        if not analysis.are_foreign(shards):
+            return True
+        return all(analysis.allows(tree, shards) for tree in trees)
 
     def _sought(self, attempt: int) -> Plan:
         return self._round(at_first(len(self.page.shards), self.page.offset), 1, attempt, None)
@@ -137,6 +141,8 @@ class Paging:
             self._sampled(i, window, ranks, values)
             for i, (window, ranks) in enumerate(zip(windows, asked, strict=True))
         ]
+        if not self._allows(trees):
+            return self.naive
         name = f"page_{number}" if attempt == 1 else f"page_{attempt}_{number}"
 
         def then(found: Mapping[str, Bound]) -> Plan:
@@ -179,7 +185,10 @@ class Paging:
     def _final(self, windows: Sequence[Ranks], types: tuple[str, ...], attempt: int) -> Plan:
         page = self.page
         values = self._values(windows, types, f"page_{attempt}_from")
-        gather = self._gather([self._fetched(i, window, values) for i, window in enumerate(windows)])
+        trees = [self._fetched(i, window, values) for i, window in enumerate(windows)]
+        if not self._allows(trees):  # a decimal of many digits, say, beside a column of another product
+            return self.naive
+        gather = self._gather(trees)
         expected = page.offset - sum(window.first for window in windows)
         told = [Item(name, column(ColumnId(_OUT, name))) for name in ("shard", "before")]
         proof_root = Project(input=Sort(input=gather, keys=self._order()), rel=_TOLD, items=tuple(told))
