@@ -27,7 +27,7 @@ from tests.fuzz.schema import SERVERS, Row, Table, World
 from tests.fuzz.statistics import made_up
 from tests.oracle import files, servers_world
 from tests.oracle.compare import Answer, answer_of
-from tests.servers import mariadb, postgres
+from tests.servers import lent, mariadb, postgres
 
 PASSWORD = "SHARDWISE_TEST_FUZZ"
 SECONDS_MAX = 2
@@ -104,23 +104,22 @@ class Built:
         self.databases: dict[int, tuple[Any, str]] = {}
         for n in range(world.shards):
             product = world.products[n % len(world.products)]
+            setup = SETUP.get(world.dialect, ())
             if product == "mysql":
                 server = mariadb(n % 2)
+                database = server.database(*setup)
+                self.closing.append(lambda s=server, d=database: s.run(f"DROP DATABASE `{d}`"))
             elif product == "postgres":
                 server = postgres()  # type: ignore[assignment]
+                database = lent.borrow(server, *setup)  # type: ignore[arg-type]
+                self.closing.append(lambda s=server, d=database: lent.give_back(s, d))
             elif product == "parquet":
                 found.append(f"URL 'parquet:///p{n}'")
                 continue
             else:
                 found.append(f"URL '{product}:///s{n}.{product}'")
                 continue
-            database = server.database(*SETUP.get(world.dialect, ()))
             self.databases[n] = server, database
-            quote = "`" if product == "mysql" else '"'
-            force = " WITH (FORCE)" if product == "postgres" else ""
-            self.closing.append(
-                lambda s=server, d=database, q=quote, f=force: s.run(f"DROP DATABASE {q}{d}{q}{f}")
-            )
             os.environ[PASSWORD] = server.password
             found.append(f"URL '{server.url(database)}' PASSWORD ENV '{PASSWORD}'")
         return found
@@ -409,8 +408,8 @@ def _one_postgres(world: World, closing_: list[Callable[[], Any]]) -> One:
     @functools.cache
     def made(order: int) -> Any:
         texts = [text for whole in _whole(world, order) for text in _statements(*whole)]
-        database = server.database(*SETUP["postgres"], *texts)
-        closing_.append(lambda d=database: server.run(f'DROP DATABASE "{d}" WITH (FORCE)'))
+        database = lent.borrow(server, *SETUP["postgres"], *texts)
+        closing_.append(lambda d=database: lent.give_back(server, d))
         con = server.connect(database)
         closing_.append(con.close)
         con.execute(f"SET statement_timeout = {SECONDS_MAX * 1000}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,29 @@ from tests.fuzz.schema import World
 
 def agree(world: World, *statements: str, **variant: Any) -> None:
     """That we answer each as one database does."""
-    with tempfile.TemporaryDirectory() as folder:
-        built = Built(world, Path(folder))
-        try:
-            for sql in statements:
-                _agree(built, sql, Variant(**variant))
-        finally:
-            built.close()
+    built = _built(world)
+    for sql in statements:
+        _agree(built, sql, Variant(**variant))
+
+
+def close() -> None:
+    """Ends the world that was asked last."""
+    _kept.close()
+
+
+_kept = ExitStack()
+_worlds: dict[str, Built] = {}
+"""The world that was asked last, by its text: a test often asks several times, with other variants."""
+
+
+def _built(world: World) -> Built:
+    text = repr(world)
+    if text not in _worlds:
+        close()
+        folder = _kept.enter_context(tempfile.TemporaryDirectory())
+        _kept.callback(_worlds.clear)
+        _worlds[text] = _kept.enter_context(closing(Built(world, Path(folder))))
+    return _worlds[text]
 
 
 def _agree(built: Built, sql: str, variant: Variant) -> None:
