@@ -268,7 +268,7 @@ class _Grouping:
     def _may_move(self, expr: exp.Expr, place: _Place) -> bool:
         """Whether it may be computed of the side's rows, those that are dropped too."""
         fails = can_fail(expr, self.ctx.type_of) and not self.ctx.dialect.never_fails(expr)
-        arithmetic = expr.find(exp.Add, exp.Sub, exp.Mul, exp.Subquery)
+        arithmetic = expr.find(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Subquery)
         is_value = not self.analysis.is_fragile(expr) and not self.analysis.is_cut(expr)
         return not fails and arithmetic is None and is_value and place.side.passes_null(expr)
 

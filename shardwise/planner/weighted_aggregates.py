@@ -201,8 +201,8 @@ def _combined(calls: Sequence[exp.Expr], ctx: PlanContext) -> Combined | None:
 def _may_raise(expr: exp.Expr, ctx: PlanContext) -> bool:
     if not can_fail(expr, ctx.type_of):
         return False
-    # Whole numbers overflow in every dialect but SQLite's.
-    return not ctx.dialect.never_fails(expr) or expr.find(exp.Add, exp.Sub, exp.Mul) is not None
+    # Whole numbers overflow in every dialect but SQLite's, and MySQL's DOUBLEs.
+    return not ctx.dialect.never_fails(expr) or expr.find(exp.Add, exp.Sub, exp.Mul, exp.Div) is not None
 
 
 def _without_error(partial: exp.Expr, ctx: PlanContext) -> exp.Expr | None:

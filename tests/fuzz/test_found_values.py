@@ -31,3 +31,23 @@ def test_a_page_among_decimals_of_many_digits(product: str) -> None:
         "SELECT p, k FROM t ORDER BY 1, 2 DESC LIMIT 5 OFFSET 250",
         force=("seek_pages",),
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", ["abs(x.b)", "-x.b", "x.b DIV x.a", "exp(x.r)", "pow(x.r, 2)", "x.r / x.q"])
+def test_what_is_grouped_before_a_join_raises_for_no_row_that_the_join_drops(call: str) -> None:
+    """DataError: BIGINT value is out of range, of a row that no other meets."""
+    dropped = (1, -1, -(2**63), 1e300, 1e-300)
+    rows = (dropped, (2, 1, 1, 1.0, 0.5), (3, 1, 2, 2.0, 0.5), (4, 2, 1, 1.0, 2.0))
+    tables = (
+        Table("t", "k BIGINT, a INTEGER, b BIGINT, r DOUBLE, q DOUBLE", "SHARD BY h (k)", rows=rows),
+        Table("g", "k BIGINT, a INTEGER", "SHARD BY h (a)", rows=((1, 1), (2, 1), (1, 2))),
+    )
+    over = "FROM t x JOIN g y ON x.b = y.k GROUP BY"
+    agree(
+        World(2, (Sharding("h", "MOD 7"),), tables, dialect="mysql", products=("mysql",)),
+        f"SELECT {call} AS c, count(*) AS n {over} {call}",
+        f"SELECT y.k, max({call}) AS m, count(DISTINCT {call}) AS n {over} y.k",
+        f"SELECT y.k, sum({call}) AS s {over} y.k",
+        force=("group_before_joins",),
+    )

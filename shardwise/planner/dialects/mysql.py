@@ -19,7 +19,7 @@ from shardwise.planner.dialects.base import Dialect, Moment
 from shardwise.planner.dialects.mysql_aggregates import combine, wide
 from shardwise.planner.dialects.mysql_constants import MySQLConstants, literal_of
 from shardwise.planner.dialects.mysql_members import as_texts
-from shardwise.planner.dialects.mysql_model import is_plain, relation_of, unmodelled
+from shardwise.planner.dialects.mysql_model import is_plain, never_fails, relation_of, unmodelled
 from shardwise.planner.dialects.mysql_reading import called, has_form, trees
 from shardwise.planner.dialects.mysql_words import (
     AGGREGATES,
@@ -205,7 +205,7 @@ MYSQL = Dialect(
     finds_subqueries=False,
     doubts=(ProgrammingError, Unplannable),
     is_plain=is_plain,
-    never_fails=is_plain,
+    never_fails=never_fails,
     wide=wide,
     readable=as_sqlite_reads_it,
     merged=as_texts,

@@ -29,7 +29,7 @@ from shardwise.planner.dialects.blocks import (
     sources,
 )
 from shardwise.planner.dialects.mysql_reading import called
-from shardwise.planner.dialects.mysql_words import AGGREGATES, SCALARS, WINDOWS
+from shardwise.planner.dialects.mysql_words import AGGREGATES, RAISING, SCALARS, WINDOWS
 
 _ATOMS: Final[tuple[type[exp.Expr], ...]] = (
     *(exp.Column, exp.Literal, exp.Null, exp.Boolean, exp.Paren, exp.Anonymous, exp.Case, exp.Subquery),
@@ -71,6 +71,20 @@ def is_plain(expr: exp.Expr) -> bool:
         and not isinstance(part, exp.Subquery)
         and _misread(part) is None
         for part in expr.walk()
+    )
+
+
+def never_fails(expr: exp.Expr) -> bool:
+    """Whether no row raises. Only what leaves its type's range does; of sums, products and quotients that is
+    for those to say who know their numbers' widths."""
+    return is_plain(expr) and not any(map(_leaves_its_range, expr.walk()))
+
+
+def _leaves_its_range(part: exp.Expr) -> bool:
+    if isinstance(part, exp.Anonymous):
+        return called(part) in RAISING
+    return isinstance(part, exp.IntDiv) or (
+        isinstance(part, exp.Neg) and not isinstance(part.this, exp.Literal)
     )
 
 

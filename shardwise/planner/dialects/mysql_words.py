@@ -32,6 +32,9 @@ SCALARS: Final = words(
 )
 """Functions that give the same for the same arguments. `interval`, `binary`, `!` and `hex` are forms too."""
 
+RAISING: Final = words("abs cot degrees exp pow power")
+"""Those of SCALARS that raise where the result is out of range: `abs` of the least BIGINT, `exp(999)`."""
+
 ZONED: Final = words("from_unixtime unix_timestamp convert_tz")
 """Those that depend on the session's time zone, which all sources share."""
 
