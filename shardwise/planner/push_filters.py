@@ -82,7 +82,11 @@ class _Push:
         step = _STEPS.get(type(node), _Push._stop)
         if isinstance(node, Filter):
             return step(self, node, coming)
-        passing, staying = parted(coming, lambda c: self._is_seen(c, node))
+        are_seen = all(self._is_seen(c, node) for c in coming)
+        # Beside one that stays, only what cannot fail goes on: it may have kept the others from their rows.
+        passing, staying = parted(
+            coming, lambda c: are_seen or (self._is_seen(c, node) and self._may_pass(c))
+        )
         return _filtered(step(self, node, passing), staying)
 
     def _stop(self, node: Node, coming: Conjuncts) -> Node:

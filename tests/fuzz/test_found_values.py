@@ -51,3 +51,20 @@ def test_what_is_grouped_before_a_join_raises_for_no_row_that_the_join_drops(cal
         f"SELECT y.k, sum({call}) AS s {over} y.k",
         force=("group_before_joins",),
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", ["abs(y.b)", "-y.b", "y.b DIV y.k"])
+def test_what_a_subquery_asks_of_rows_raises_for_none_of_another_outer_row(call: str) -> None:
+    """DataError: BIGINT value is out of range, of a row that no outer row looks up."""
+    rows = ((1, 1, -(2**63)), (-1, 0, -(2**63)), (9, 1, 5), (1, 2, 5), (1, 2, 6), (9, 2, 7))
+    tables = (
+        Table("t", "k BIGINT, a INTEGER, b BIGINT", "SHARD BY h (k)", rows=((1, 1, 3), (2, 2, 0), (3, 1, 2))),
+        Table("u", "k BIGINT, a INTEGER, b BIGINT", "SHARD BY h (k)", rows=rows),
+    )
+    inner = f"FROM u y WHERE y.a = x.a + 1 AND {call} <> 0"
+    agree(
+        World(2, (Sharding("h", "MOD 7"),), tables, dialect="mysql", products=("mysql",)),
+        f"SELECT x.k FROM t x WHERE x.b = (SELECT count(*) {inner})",
+        f"SELECT x.k, (SELECT max(y.b) {inner}) AS m FROM t x",
+    )
