@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import sqlglot
+from sqlglot import exp
 
 import shardwise
 from shardwise.catalog import Catalog, parse
@@ -359,7 +361,7 @@ def _one_sqlite(world: World, closing_: list[Callable[[], Any]]) -> One:
         con = made[order]
         con.set_progress_handler(lambda: True, 20_000_000)
         try:
-            cursor = con.execute(sql)
+            cursor = con.execute(_with_joins_inside(sql))
             return Answer(tuple(c[0] for c in cursor.description), (), cursor.fetchall())
         except sqlite3.Error as error:
             raise Refused(str(error)) from error
@@ -367,6 +369,19 @@ def _one_sqlite(world: World, closing_: list[Callable[[], Any]]) -> One:
             con.set_progress_handler(None, 0)
 
     return one
+
+
+def _with_joins_inside(sql: str) -> str:
+    """UNION ALL with its arms' RIGHT and FULL joins in derived tables: SQLite 3.40 forgets WHERE of the other
+    arms where it flattens such a union."""
+    if "UNION ALL" not in sql or not re.search(r"\b(RIGHT|FULL) JOIN\b", sql):
+        return sql
+    tree = sqlglot.parse_one(sql, read="sqlite")
+    for arm in [each for each in tree.find_all(exp.Select) if isinstance(each.parent, exp.SetOperation)]:
+        if any(join.side in ("RIGHT", "FULL") for join in arm.args.get("joins") or ()):
+            alias = exp.TableAlias(this=exp.to_identifier("arm"))
+            arm.replace(exp.select("*").from_(exp.Subquery(this=arm.copy(), alias=alias)))
+    return tree.sql(dialect="sqlite")
 
 
 def _one_mysql(world: World, closing_: list[Callable[[], Any]]) -> One:
