@@ -537,3 +537,37 @@ def test_groups_of_groups_that_a_select_list_parts(product: str) -> None:
         f"SELECT g.m FROM (SELECT count(*), max(v.a) AS m FROM ({groups}) v GROUP BY v.a) g JOIN o ON 1",
         force=("group_before_joins",),
     )
+
+
+PICKED = (
+    "SELECT q.c, b.k FROM (SELECT max(c) AS c FROM r) q LEFT JOIN t b ON q.c = b.k AND b.k = 2",
+    "SELECT q.c, b.k FROM (SELECT c FROM r ORDER BY c LIMIT 2) q LEFT JOIN t b ON q.c = b.k AND b.k = 2",
+    "SELECT q.c, b.k FROM o q LEFT JOIN t b ON q.c = b.k AND b.k = 2",
+    "SELECT q.c, b.k FROM o q JOIN t b ON q.c = b.k AND b.k IN (2, 4)",
+    "SELECT q.c, b.k FROM t b JOIN o q ON b.k = 2",
+)
+"""Rows of one shard, of which another shard would make some of its own, or lacks a table."""
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "postgres", "mysql"])
+def test_what_is_on_one_shard_is_not_asked_on_others(dialect: str) -> None:
+    """rows: a FULL JOIN had rows twice; OperationalError: shard "s1" is not as the catalog says."""
+    tables = (
+        Table(
+            "t", "k INTEGER, v INTEGER", "SHARD BY h (k)", rows=((2, 1), (3, 2), (None, 3), (4, 4), (2, 5))
+        ),
+        Table("r", "c INTEGER", "REFERENCE ON h", rows=((1,), (2,), (3,))),
+        Table("o", "c INTEGER", "ON s0", rows=((1,), (2,))),
+    )
+    world = World(2, (Sharding("h", "MOD 2"),), tables, dialect=dialect, products=(dialect,))
+    kinds = ("LEFT", "RIGHT") if dialect == "mysql" else ("FULL", "LEFT", "RIGHT")
+    every = "" if dialect == "sqlite" else " ALL"
+    for picked in PICKED:
+        agree(
+            world,
+            *(f"SELECT x.v, y.c, y.k FROM t x {kind} JOIN ({picked}) y ON x.k = y.k" for kind in kinds),
+            *(f"SELECT x.v, y.c, y.k FROM ({picked}) y {kind} JOIN t x ON x.k = y.k" for kind in kinds),
+            f"SELECT x.v FROM t x WHERE NOT EXISTS (SELECT 1 FROM ({picked}) y WHERE y.k = x.k)",
+            f"SELECT x.v, (SELECT count(*) FROM ({picked}) y WHERE y.k = x.k) AS n FROM t x",
+            f"SELECT k FROM t EXCEPT{every} SELECT y.k FROM ({picked}) y",
+        )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from shardwise.plan.nodes import Join, JoinKind
 from shardwise.planner.distribution.keys import firmer
 from shardwise.planner.distribution.questions import Questions
+from shardwise.planner.distribution.reach import may_be_asked
 from shardwise.planner.distribution.subqueries import combined, is_at, subqueries_stay
 from shardwise.planner.distribution.values import (
     MERGED,
@@ -52,8 +53,27 @@ def of_join(node: Join, analysis: Questions) -> Distribution:
             return MERGED
         linked = _linked(node, left, right, analysis)
         if linked is not None:
-            return Split(_shards_after(node, left, right), _keys_after(node, left, right, linked))
+            return _together(node, left, right, linked, analysis)
     return MERGED
+
+
+def _together(
+    node: Join, left: Split, right: Split, linked: tuple[Key, Key], analysis: Questions
+) -> Distribution:
+    """On the shards of both sides, or of the preserved one, if the other may be asked there.
+
+    x FULL JOIN (SELECT p.c, b.k FROM (SELECT c FROM r LIMIT 3) p LEFT JOIN b ON p.c = b.k AND b.k = 2) y ON
+    x.k = y.k: y is on s0, but s1 has a p too. So a side of a full join whose key is not full stays at home.
+    """
+    shards = _shards_after(node, left, right)
+    if not all(may_be_asked(side, shards, analysis) for side in node.inputs):
+        return MERGED
+    if node.kind == "full" and any(
+        key.strength != "full" and not covers(side.shards, shards)
+        for key, side in zip(linked, (left, right), strict=True)
+    ):
+        return MERGED
+    return Split(shards, _keys_after(node, left, right, linked))
 
 
 def meets_copies(kind: JoinKind, *, is_left: bool) -> bool:
@@ -69,7 +89,7 @@ def meets_copies(kind: JoinKind, *, is_left: bool) -> bool:
 def _lateral(node: Join, left: Distribution, right: At, analysis: Questions) -> Distribution:
     fits = node.kind in ("inner", "cross", "left") and isinstance(left, Split)
     if fits and isinstance(left, Split) and is_at(left, right, analysis.equal(node.left)):
-        return left
+        return left if may_be_asked(node.right, left.shards, analysis) else MERGED
     return MERGED
 
 

@@ -7,6 +7,7 @@ from functools import reduce
 from shardwise.plan.nodes import ColumnId, SetOp
 from shardwise.planner.distribution.keys import renamed_keys
 from shardwise.planner.distribution.questions import Questions
+from shardwise.planner.distribution.reach import may_be_asked
 from shardwise.planner.distribution.values import (
     MERGED,
     Copied,
@@ -40,8 +41,9 @@ def of_set_operation(node: SetOp, analysis: Questions) -> Distribution:
         if isinstance(right, Copied) and isinstance(left, Split) and covers(right.shards, left.shards):
             return Split(left.shards, (key,))
         if key in _positional_keys(node, 1, right) and isinstance(left, Split) and isinstance(right, Split):
-            both = common_shards(left.shards, right.shards)
-            return Split(both if both and node.kind == "intersect" else left.shards, (key,))
+            both = common_shards(left.shards, right.shards) if node.kind == "intersect" else ()
+            if both or may_be_asked(node.arms[1], left.shards, analysis):
+                return Split(both or left.shards, (key,))
     for key in _positional_keys(node, 1, right):
         covered = isinstance(left, Copied) and isinstance(right, Split) and covers(left.shards, right.shards)
         if node.kind == "intersect" and covered and isinstance(right, Split):

@@ -7,6 +7,7 @@ from sqlglot import exp
 from shardwise.plan.nodes import Filter, Join, Node
 from shardwise.plan.tree import column_id, plan_of, subplans
 from shardwise.planner.distribution.questions import Questions
+from shardwise.planner.distribution.reach import may_be_asked
 from shardwise.planner.distribution.values import MERGED, At, Copied, Distribution, Split, covers, meet
 from shardwise.planner.equivalence import Equivalence, linkable
 
@@ -52,15 +53,19 @@ def _stays(node: Node, plan: Node, below: Distribution, analysis: Questions) -> 
     shards = below.shards if isinstance(below, Split | At) else ()
     if isinstance(inner, Copied) and covers(inner.shards, shards):
         return True
-    if isinstance(inner, At) and isinstance(below, Split) and is_at(below, inner, analysis.equal(node)):
-        return True
     if isinstance(inner, At) and inner == below:
         return True
-    if isinstance(inner, Split) and isinstance(below, Split):
-        return (inner.is_one and inner.shards == below.shards) or _in_linked(
+    if not isinstance(below, Split):
+        return False
+    if isinstance(inner, At):
+        is_with = is_at(below, inner, analysis.equal(node))
+    elif isinstance(inner, Split):
+        is_with = (inner.is_one and inner.shards == below.shards) or _in_linked(
             node, plan, inner, below, analysis
         )
-    return False
+    else:
+        return False
+    return is_with and may_be_asked(plan, below.shards, analysis)
 
 
 def combined(left: Distribution, right: Distribution) -> Distribution:

@@ -1,4 +1,4 @@
-"""Rules 1 to 18 of where rows are: for each, queries that stay on the shards and queries that must not.
+"""Rules 1 to 19 of where rows are: for each, queries that stay on the shards and queries that must not.
 
 The queries are bound and nothing more, unless a rule rests on what push_filters and prune_slots did before.
 """
@@ -583,6 +583,35 @@ def test_15_volatile_rows_are_made_once(case: str) -> None:
 )
 def test_16_nothing_is_everywhere(sql: str, wanted: str) -> None:
     assert where_pruned(sql) == wanted
+
+
+# Rule 19: asked where it has no rows
+
+
+ON_S0 = {
+    "b": "SELECT k FROM b WHERE k = 2",
+    "copied": "SELECT b.k FROM b, r WHERE b.k = 2",
+    "copied_on_s0": "SELECT b.k FROM b, r0 WHERE b.k = 2",
+    "alone_on_s0": "SELECT b.k FROM b, only0 WHERE b.k = 2",
+    "asks_one_on_s0": "SELECT k FROM b WHERE k = 2 AND EXISTS (SELECT 1 FROM only0)",
+    "picked": "SELECT b.k FROM (SELECT c FROM r ORDER BY c LIMIT 2) p LEFT JOIN b ON p.c = b.k AND b.k = 2",
+}
+"""All on s0, where a has rows on s1 as well. The last has rows without a key."""
+ASKING = {
+    "left": ("SELECT a.k FROM a LEFT JOIN ({}) y ON a.k = y.k", Join),
+    "right": ("SELECT a.k FROM ({}) y RIGHT JOIN a ON a.k = y.k", Join),
+    "full": ("SELECT a.k FROM a FULL JOIN ({}) y ON a.k = y.k", Join),
+    "anti": ("SELECT a.k FROM a ANTI JOIN ({}) y ON a.k = y.k", Join),
+    "except": ("SELECT k FROM a EXCEPT ALL {}", SetOp),
+}
+
+
+@pytest.mark.parametrize("asking", ASKING)
+@pytest.mark.parametrize("on_s0", ON_S0)
+def test_19_what_is_asked_elsewhere_has_its_tables_there(on_s0: str, asking: str) -> None:
+    sql, kind = ASKING[asking]
+    is_there = on_s0 in ("b", "copied") or (on_s0 == "picked" and asking not in ("full", "except"))
+    assert where_pruned(sql.format(ON_S0[on_s0]), kind) == ("split" if is_there else "merged")
 
 
 # SHARD WITH
