@@ -32,7 +32,7 @@ from tests.oracle.compare import Answer, answer_of
 from tests.servers import lent, mariadb, postgres
 
 PASSWORD = "SHARDWISE_TEST_FUZZ"
-SECONDS_MAX = 2
+SECONDS_MAX = 2.0
 MODE = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 
 
@@ -44,7 +44,8 @@ class Built:
     """A world's databases; `close()` removes what is on servers. `one(sql, n)` is what one database says with
     its rows in the n-th order: as they are, the other way round, or shuffled."""
 
-    def __init__(self, world: World, folder: Path) -> None:
+    def __init__(self, world: World, folder: Path, seconds_max: float = SECONDS_MAX) -> None:
+        """`seconds_max`: for a statement of the one database, where that is on a server."""
         folder.mkdir(parents=True, exist_ok=True)
         self.world, self.folder = world, folder
         self.closing: list[Callable[[], Any]] = []
@@ -59,7 +60,7 @@ class Built:
             self.index()
             self.connections: dict[int | None, Any] = {}
             self.connection(None)
-            self.one = _ONE[world.dialect](world, self.closing)
+            self.one = _ONE[world.dialect](world, self.closing, seconds_max)
         except BaseException:
             self.close()
             raise
@@ -327,7 +328,7 @@ def _ordered(rows: Sequence[Row], order: int) -> Sequence[Row]:
 One = Callable[[str, int], Answer]
 
 
-def _one_duckdb(world: World, closing_: list[Callable[[], Any]]) -> One:
+def _one_duckdb(world: World, closing_: list[Callable[[], Any]], _: float) -> One:
     made = []
     for order in (0, 1):
         con = duckdb.connect()
@@ -348,7 +349,7 @@ def _one_duckdb(world: World, closing_: list[Callable[[], Any]]) -> One:
     return one
 
 
-def _one_sqlite(world: World, closing_: list[Callable[[], Any]]) -> One:
+def _one_sqlite(world: World, closing_: list[Callable[[], Any]], _: float) -> One:
     made = []
     for order in (0, 1):
         con = sqlite3.connect(":memory:", isolation_level=None)
@@ -384,7 +385,7 @@ def _with_joins_inside(sql: str) -> str:
     return tree.sql(dialect="sqlite")
 
 
-def _one_mysql(world: World, closing_: list[Callable[[], Any]]) -> One:
+def _one_mysql(world: World, closing_: list[Callable[[], Any]], seconds_max: float) -> One:
     import pymysql
 
     server = mariadb(0)
@@ -397,7 +398,7 @@ def _one_mysql(world: World, closing_: list[Callable[[], Any]]) -> One:
         con = server.connect(database)
         closing_.append(con.close)
         with con.cursor() as cursor:
-            cursor.execute("SET SESSION sql_mode = %s, max_statement_time = %s", (MODE, SECONDS_MAX))
+            cursor.execute("SET SESSION sql_mode = %s, max_statement_time = %s", (MODE, seconds_max))
             # Its cache of subqueries takes two texts for one that their column's collation takes for equal;
             # by a key of a derived table NULLs join where `a = b AND a <=> b`.
             cursor.execute("SET SESSION optimizer_switch = 'subquery_cache=off,derived_with_keys=off'")
@@ -415,7 +416,7 @@ def _one_mysql(world: World, closing_: list[Callable[[], Any]]) -> One:
     return one
 
 
-def _one_postgres(world: World, closing_: list[Callable[[], Any]]) -> One:
+def _one_postgres(world: World, closing_: list[Callable[[], Any]], seconds_max: float) -> One:
     import psycopg
 
     server = postgres()
@@ -427,7 +428,7 @@ def _one_postgres(world: World, closing_: list[Callable[[], Any]]) -> One:
         closing_.append(lambda d=database: lent.give_back(server, d))
         con = server.connect(database)
         closing_.append(con.close)
-        con.execute(f"SET statement_timeout = {SECONDS_MAX * 1000}")
+        con.execute(f"SET statement_timeout = {seconds_max * 1000:.0f}")
         return con
 
     def one(sql: str, order: int) -> Answer:
@@ -441,7 +442,7 @@ def _one_postgres(world: World, closing_: list[Callable[[], Any]]) -> One:
     return one
 
 
-_ONE: dict[str, Callable[[World, list[Callable[[], Any]]], One]] = {
+_ONE: dict[str, Callable[[World, list[Callable[[], Any]], float], One]] = {
     "duckdb": _one_duckdb,
     "sqlite": _one_sqlite,
     "mysql": _one_mysql,

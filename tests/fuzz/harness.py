@@ -24,6 +24,8 @@ def close() -> None:
     _kept.close()
 
 
+_SECONDS_MAX = 30.0
+"""These statements are quick; a machine with much to do is not."""
 _kept = ExitStack()
 _worlds: dict[str, Built] = {}
 """The world that was asked last, by its text: a test often asks several times, with other variants."""
@@ -35,7 +37,7 @@ def _built(world: World) -> Built:
         close()
         folder = _kept.enter_context(tempfile.TemporaryDirectory())
         _kept.callback(_worlds.clear)
-        _worlds[text] = _kept.enter_context(closing(Built(world, Path(folder))))
+        _worlds[text] = _kept.enter_context(closing(Built(world, Path(folder), _SECONDS_MAX)))
     return _worlds[text]
 
 
