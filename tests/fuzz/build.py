@@ -24,6 +24,7 @@ from sqlglot import exp
 
 import shardwise
 from shardwise.catalog import Catalog, parse
+from shardwise.catalog.model import Table as CatalogTable
 from tests.fuzz.collations import SETUP
 from tests.fuzz.schema import SERVERS, Row, Table, World
 from tests.fuzz.statistics import made_up
@@ -231,7 +232,9 @@ def _placed(world: World, catalog: Catalog) -> dict[tuple[str, str], tuple[Table
             found[place[1], table.name] = (table, list(table.rows))
             continue
         if place[0] in ("REFERENCE", "SCATTERED"):
-            every = catalog.sharding(place[2]).shards()
+            declared = catalog.relation(table.name)
+            assert isinstance(declared, CatalogTable)
+            every = catalog.homes(declared)
             for n, source in enumerate(every):
                 mine = table.rows if place[0] == "REFERENCE" else table.rows[n :: len(every)]
                 found[source, table.name] = (table, list(mine))

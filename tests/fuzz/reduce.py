@@ -128,6 +128,8 @@ class Reduction:
         for view in world.views:
             kept = tuple(v for v in self.case.world.views if v != view)
             self._try(views=kept, view_columns=())
+        for view in reversed(self.case.world.views):
+            self._inside(view)
         self._try(tables=tuple(t for t in world.tables if t.name in used))
         for index in world.indexes:
             self._try(indexes=tuple(i for i in self.case.world.indexes if i != index))
@@ -148,6 +150,14 @@ class Reduction:
             others = self.case.world.shardings
             if not sharding.text and sharding.rule not in ("GRID", "MONTHS", "DIRECTORY"):
                 self._try(shardings=tuple(plain if s is sharding else s for s in others))
+
+    def _inside(self, view: str) -> None:
+        """The view's query in the statement, where it can be made small."""
+        name, _, query = view.partition(" AS ")
+        sql, head = self.case.sql, f"WITH {name} AS ({query})"
+        text = f"{head}, {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f"{head} {sql}"
+        kept = tuple(v for v in self.case.world.views if v != view)
+        self.take(replace(self.case, sql=text, world=replace(self.case.world, views=kept, view_columns=())))
 
     def _one_sharding(self) -> None:
         """All tables by one sharding."""

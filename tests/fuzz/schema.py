@@ -263,16 +263,23 @@ class Schemas:
         roll = self.random.random()
         first = shardings[0]
         if roll < 0.12:
-            return Table(name, self.columns(), f"REFERENCE ON {first.name}")
-        if roll < 0.18:
+            return Table(name, self.columns(), f"REFERENCE ON {self.copies(first)}")
+        if roll < 0.2:
             return Table(name, self.columns(), f"ON s{self.random.randrange(self.shards)}")
-        if roll < 0.23:
+        if roll < 0.25:
             return Table(name, self.columns(), f"SCATTERED ON {first.name}")
         parents = [t for t in before if "UNIQUE ACROSS SHARDS (id)" in t.place]
-        if parents and roll < 0.45:
+        if parents and roll < 0.47:
             return self.child(name, pick(parents), shardings)
         of_texts = [each for each in shardings if each.text] * 3 if self.texts else []
         return self.by_key(name, pick((first, first, first, *shardings, *of_texts)))
+
+    def copies(self, sharding: Sharding) -> str:
+        """Where the copies of a reference table are: on all shards, or on some."""
+        if self.random.random() < 0.7:
+            return sharding.name
+        some = self.random.sample(range(self.shards), self.random.randint(1, self.shards))
+        return ", ".join(f"s{n}" for n in sorted(some))
 
     def columns(self, *needed: str, without: tuple[str, ...] = ()) -> str:
         """Columns in random order, the needed ones among them."""
