@@ -375,7 +375,20 @@ class Statements(Groups):
     def listed(self, families: Sequence[str], outer: Scope, depth: int) -> str:
         if self.chance(0.25) and (text := self.group_list(families, outer, depth)) is not None:
             return text
+        if self.chance(0.06):
+            return self.first_of_list(families)
         return self.plain_select(families, outer, depth)
+
+    def first_of_list(self, families: Sequence[str]) -> str:
+        """The first rows of a query, in a derived table: MariaDB has no LIMIT in what IN compares with."""
+        columns = tuple((self.fresh("c"), family) for family in families)
+        text = self.plain_select(families, (), 0, [name for name, _ in columns])
+        shown = ", ".join(name for name, _ in columns)
+        keys, is_total = self.keys(columns)
+        ordered = (
+            f"SELECT * FROM ({text}) {self.fresh('q')} ORDER BY {keys}{self.limit()}" if is_total else text
+        )
+        return f"SELECT {shown} FROM ({ordered}) {self.fresh('q')}"
 
     def exists(self, outer: Scope, depth: int) -> str:
         if self.chance(0.2):

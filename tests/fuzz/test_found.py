@@ -571,3 +571,29 @@ def test_what_is_on_one_shard_is_not_asked_on_others(dialect: str) -> None:
             f"SELECT x.v, (SELECT count(*) FROM ({picked}) y WHERE y.k = x.k) AS n FROM t x",
             f"SELECT k FROM t EXCEPT{every} SELECT y.k FROM ({picked}) y",
         )
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "duckdb"])
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_limit_in_a_derived_table_of_a_list(dialect: str, shards: int) -> None:
+    """OperationalError: This version of MariaDB doesn't yet support 'LIMIT & IN/ALL/ANY/SOME subquery'."""
+    tables = (
+        Table(
+            "t", "k INTEGER, v INTEGER", "SHARD BY h (k)", rows=((2, 1), (4, 2), (None, 3), (3, 3), (4, 5))
+        ),
+        Table("r", "c INTEGER", "REFERENCE ON h", rows=((1,), (2,), (4,))),
+    )
+    world = World(shards, (Sharding("h", f"MOD {shards}"),), tables, dialect=dialect, products=("mysql",))
+    for few in (
+        "SELECT b.c FROM (SELECT c FROM r ORDER BY c LIMIT 2) b",
+        "SELECT b.k FROM (SELECT k FROM t WHERE k = 4 ORDER BY k LIMIT 2) b",
+        "SELECT b.c FROM (SELECT c FROM r ORDER BY c LIMIT 1) b UNION SELECT 4 FROM r",
+    ):
+        agree(
+            world,
+            *(f"SELECT k, v FROM t WHERE k {test} ({few})" for test in ("IN", "NOT IN", "= ANY", "> ALL")),
+            f"SELECT k, v FROM t WHERE k = 4 AND v NOT IN ({few})",
+            f"SELECT k, count(*) AS n FROM t WHERE k = 4 GROUP BY k HAVING k IN ({few})",
+            f"SELECT c, (SELECT max(k) FROM t WHERE k IN ({few})) AS m FROM r",
+            f"SELECT c FROM r WHERE c IN ({few})",
+        )

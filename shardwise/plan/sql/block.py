@@ -107,6 +107,11 @@ class Block:
         )
 
     @property
+    def has_limit(self) -> bool:
+        """In itself, or in an arm."""
+        return self.is_limited or any(arm.has_limit for arm in self.arms)
+
+    @property
     def is_one_row(self) -> bool:
         """A SELECT without FROM, and nothing else."""
         return self.is_from and self.source is None and not self.where and not self.outputs

@@ -19,6 +19,8 @@ class Reader:
     merged are grouped: in MariaDB a BIT is a number after SELECT b FROM (SELECT b FROM t) q GROUP BY b.
     `groups_by_null`: GROUP BY NULL makes one group of all rows, if there are any; else HAVING count(*) > 0
     does, for PostgreSQL does not read it.
+    `limits_in_lists`: IN, ANY and ALL compare with a query that has a LIMIT; MariaDB refuses one that is not
+    in a derived table (error 1235).
     `joins_full_on_anything`: else a FULL JOIN needs an equation of both sides, beside whatever it asks.
     """
 
@@ -31,6 +33,7 @@ class Reader:
     merges_below_windows: bool = True
     retyped_by_grouping: frozenset[str] = frozenset()
     groups_by_null: bool = False
+    limits_in_lists: bool = True
     joins_full_on_anything: bool = True
 
 

@@ -97,10 +97,14 @@ class Renderer:
 
     # ------------------------------------------------------------------ queries and blocks
 
-    def statement(self, node: Node, outer: Scope, names: Sequence[str] | None = None) -> exp.Query:
-        """A query that may have its own WITH."""
+    def statement(
+        self, node: Node, outer: Scope, names: Sequence[str] | None = None, *, hides_limit: bool = False
+    ) -> exp.Query:
+        """A query that may have its own WITH. `hides_limit`: what has a LIMIT becomes a derived table."""
         with self.own_with() as own:
             block = self.block(node, outer)
+            if hides_limit and block.has_limit:
+                block = self.wrap(block)
             own_names = tuple(id.name for id in block.outputs)
             wanted = tuple(names) if names is not None else unique(own_names)
             if block.raw is not None and wanted != own_names:
@@ -230,7 +234,11 @@ class Renderer:
 
     def _put_subquery(self, part: exp.Expr, plan: Node, own: Scope, outer: Scope) -> None:
         scope = {id: self._find(id, own, outer) for id in free_columns(plan)}
-        query = self.statement(plan, scope)
+        is_list = isinstance(part.parent, exp.Any | exp.All) or part.arg_key == "query"  # of IN
+        # A derived table would not see the outer row.
+        query = self.statement(
+            plan, scope, hides_limit=is_list and not scope and not self.reader.limits_in_lists
+        )
         bare = isinstance(part.parent, (exp.Exists, exp.Array)) and not isinstance(query, exp.Subquery)
         part.replace(query if bare else exp.Subquery(this=query))
 

@@ -197,6 +197,7 @@ MYSQL = Dialect(
         merges_below_windows=False,
         retyped_by_grouping=frozenset({"BIT"}),
         groups_by_null=True,
+        limits_in_lists=False,
     ),
     family=family,
     rows_equal_nulls=False,
