@@ -25,8 +25,9 @@ from shardwise.plan.nodes import (
     SortKey,
     Window,
 )
-from shardwise.plan.sql.block import ALL_ROWS, CALL, Block, Kind, Order, Ref, Scope
+from shardwise.plan.sql.block import ALL_ROWS, CALL, Block, Col, Kind, Order, Ref, Scope
 from shardwise.plan.sql.expressions import has_lambda, has_subquery, is_constant, is_ordinal_like, is_volatile
+from shardwise.plan.sql.names import unique
 from shardwise.plan.tree import bare, column, column_id, columns_in, free_columns
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     is_closed_here |= not render.reader.having_alone and block.is_grouped and not block.group
     is_closed_here |= _cuts(render, block, exprs) or _hides(render, node, block, exprs)
     is_closed_here |= _misses(render, node, block, exprs)
-    if not open_here or is_closed_here or not _reads_simply(block, exprs, _IN_FILTER):
+    if _confuses(render, node, block, exprs):
+        block = render.wrap(block, names=_told_apart(block))
+    elif not open_here or is_closed_here or not _reads_simply(block, exprs, _IN_FILTER):
         block = render.wrap(block)
     elif block.has_windows:
         counts, _ = block.uses(exprs)
@@ -91,11 +94,42 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     return block
 
 
+def _confuses(render: Renderer, node: Filter, block: Block, exprs: Sequence[exp.Expr]) -> bool:
+    """Whether HAVING would name one of two keys of the same name, which MariaDB does not find.
+
+    SELECT count(*) FROM a JOIN b ON … GROUP BY b.k, a.k HAVING b.k + 1 > a.k is its error 1054. A block that
+    has to stay as it is has the least of the group's.
+    """
+    if render.reader.having_computes or not block.is_grouped or block.has_windows:
+        return False
+    sought = block.uses(exprs)[0]
+    if _namesakes(block).isdisjoint(sought) or free_columns(node.input):
+        return False
+    return not any(block.read(id).find(exp.Div, exp.Avg) for id in sought)
+
+
+def _namesakes(block: Block) -> set[ColumnId]:
+    """Of a block's groups the keys that are columns of the same name, of different tables."""
+    named = {id: ref for id, ref in block.columns.items() if isinstance(ref, Col)}
+    tables: dict[str, set[str]] = {}
+    for ref in named.values():
+        tables.setdefault(ref.name.casefold(), set()).add(ref.table)
+    return {id for id, ref in named.items() if len(tables[ref.name.casefold()]) > 1}
+
+
+def _told_apart(block: Block) -> tuple[str, ...]:
+    """Names for a block's columns, where no key is called as it and another one are below: MariaDB moves the
+    condition into the derived table, and then does not know which is meant (error 1052)."""
+    twins = _namesakes(block)
+    return unique(f"{id.name}_key" if id in twins else id.name for id in block.outputs)
+
+
 def _of_groups(render: Renderer, exprs: Sequence[exp.Expr], block: Block, outer: Scope) -> list[exp.Expr]:
     """HAVING where it may not repeat a key that is computed: the least of a group's is the group's."""
     before = block.columns
     keys = {id: ref for id, ref in before.items() if block.kinds.get(id) is Kind.KEY}
-    least = {id: _marked(exp.Min(this=ref.copy())) for id, ref in keys.items() if isinstance(ref, exp.Expr)}
+    unnamed = {id for id, ref in keys.items() if isinstance(ref, exp.Expr)} | _namesakes(block)
+    least = {id: _marked(exp.Min(this=block.read(id))) for id in unnamed}
     block.columns = {**before, **least}
     written = [render.write(expr, block, outer) for expr in exprs]
     block.columns = before
