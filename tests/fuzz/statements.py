@@ -206,6 +206,8 @@ class Statements(Groups):
         call, family = self.random.choice(calls)
         if "ORDER" in over and self.chance(0.3):
             over, call, family = self.framed(over, order)
+            if "PARTITION" not in over:  # rows that tie may differ in what else is shown
+                items = [(o, order.family)]
         items.append((f"{call} OVER ({over})", family))
         shown = ", ".join(f"{sql} AS {name}" for (sql, _), name in zip(items, names, strict=False))
         text = f"SELECT {shown} FROM {source}{where}"
