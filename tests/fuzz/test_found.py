@@ -618,3 +618,26 @@ def test_groups_by_two_keys_of_the_same_name(dialect: str, shards: int) -> None:
             "SELECT b.k FROM t c JOIN t b ON 1 = 1 GROUP BY b.k, c.k HAVING count(*) >= b.k",
             without=without,
         )
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_arms_in_parentheses_give_a_text_in_quotes_its_type(shards: int) -> None:
+    """rows: 'ab' for 'ab    '; OperationalError: UNION types text and date cannot be matched."""
+    rows = (("ab", date(2024, 1, 1), 5), ("c", None, 6), (None, date(2024, 2, 1), 7))
+    tables = (Table("t", "s CHAR(6), d DATE, n INTEGER", "SHARD BY h (n)", rows=rows),)
+    world = World(
+        shards, (Sharding("h", f"MOD {shards}"),), tables, dialect="postgres", products=("postgres",)
+    )
+    arms = (
+        ("''", "s"),
+        ("NULL", "s"),
+        ("'2024-03-01'", "d"),
+        ("NULL", "n"),
+        ("'a'", "'b'"),
+        ("NULL", "NULL"),
+    )
+    for one, other in arms:
+        for x, y in ((one, other), (other, one)):
+            for first, last in (("(", ")"), ("", "")):
+                union = f"{first}SELECT {x} AS c FROM t{last} UNION {first}SELECT {y} AS c FROM t{last}"
+                agree(world, f"SELECT c FROM ({union}) z", f"WITH z AS ({union}) SELECT c FROM z", union)

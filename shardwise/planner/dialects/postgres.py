@@ -136,7 +136,7 @@ def _name_columns(tree: exp.Expr) -> None:
     for select in tree.find_all(exp.Select):
         if id(select) in outermost:
             continue
-        is_arm = isinstance(select.parent, exp.SetOperation)
+        is_arm = _is_arm(select)
         items: list[exp.Expr] = []
         for item in select.expressions:
             if isinstance(item, exp.Star | exp.Column):
@@ -153,6 +153,14 @@ def _name_columns(tree: exp.Expr) -> None:
             )
             items.append(exp.Alias(this=inner, alias=alias))
         select.set("expressions", items)
+
+
+def _is_arm(select: exp.Select) -> bool:
+    """Of a set operation, in parentheses or not: a text in quotes takes its type from the other arms."""
+    around = select.parent
+    while isinstance(around, exp.Subquery) and not around.alias:
+        around = around.parent
+    return isinstance(around, exp.SetOperation)
 
 
 def _outermost(tree: exp.Expr) -> list[exp.Expr]:
