@@ -43,6 +43,8 @@ class Syntax:
     type.
 
     `unknown_is_text`: a quoted name that nothing has is a text there, so that a column must not stand alone.
+    `lends_columns`: a table of which no partition is wanted reads as nothing of one that is there, for CAST
+    has not all the types and collations that columns have.
     `fence` ends partitions that are put together where `is_fenced` says so of the query: the engine is not to
     take them apart and join each by itself.
     """
@@ -55,6 +57,7 @@ class Syntax:
     default: Callable[[exp.Expr, str], str]
     never: str
     unknown_is_text: bool = False
+    lends_columns: bool = False
     fence: str = ""
     is_fenced: Callable[[exp.Query], bool] = lambda query: False
 
@@ -182,6 +185,7 @@ OWN_MYSQL = Syntax(
         f"CAST({server_default(constant, of_type, MYSQL)} AS {own_mysql.castable(of_type)})"
     ),
     never="FALSE",
+    lends_columns=True,
 )
 OWN: Mapping[str, Syntax] = {
     "duckdb": DUCKDB,
@@ -263,14 +267,16 @@ class ShardTexts:
                 continue
             slots = self._slots.get(part.rel)
             names = self._catalog.partitions(part.table, shard, slots)
-            if not self._ctes.isdisjoint(name.casefold() for name in names):
-                return self._without_clashes(names).text(shard, gaps)
+            lender = part.lender(shard, self._catalog) if not names else ()
+            read = names or lender
+            if not self._ctes.isdisjoint(name.casefold() for name in read):
+                return self._without_clashes(read).text(shard, gaps)
             members = self._catalog.members_on(part.table, shard, slots) if part.virtual else ()
             arms = tuple(
                 _Arm(name, member, gaps.get(self._syntax.table(name), _WHOLE))
                 for name, member in zip(names, members or [""] * len(names), strict=True)
             )
-            filled.append(part.text(arms, shard, self._catalog))
+            filled.append(part.text(arms, lender, shard, self._catalog))
         return "".join(filled)
 
     def _without_clashes(self, physical: tuple[str, ...]) -> ShardTexts:
@@ -322,7 +328,13 @@ class _Reference:
         """Columns whose value is the partition's member."""
         return tuple(column for column in self.columns or () if column.virtual)
 
-    def text(self, arms: tuple[_Arm, ...], shard: str, catalog: Catalog) -> str:
+    def lender(self, shard: str, catalog: Catalog) -> tuple[str, ...]:
+        """A physical table that says of what types the columns are of which no partition is wanted."""
+        if not self.syntax.lends_columns or self.table.drift == "FILL":  # then it may lack some
+            return ()
+        return catalog.partitions(self.table, shard)[:1]
+
+    def text(self, arms: tuple[_Arm, ...], lender: tuple[str, ...], shard: str, catalog: Catalog) -> str:
         """The item of FROM with its alias."""
         if len(arms) == 1 and not self.hidden and not self.virtual and arms[0].gap == _WHOLE:
             table = self.syntax.table(arms[0].name)
@@ -330,7 +342,12 @@ class _Reference:
             return table if is_called_so else f"{table} AS {self.alias}"
         there = [self._arm(arm, shard, catalog) for arm in arms if not arm.gap.is_whole]
         fence = self.fence if len(there) > 1 else ""
-        return f"({' UNION ALL '.join(there) or self._empty()}{fence}) AS {self.alias}"
+        if not there:
+            there = [self._nothing_of(name, shard, catalog) for name in lender] or [self._empty()]
+        return f"({' UNION ALL '.join(there)}{fence}) AS {self.alias}"
+
+    def _nothing_of(self, name: str, shard: str, catalog: Catalog) -> str:
+        return f"{self._arm(_Arm(name, '', _WHOLE), shard, catalog)} WHERE {self.syntax.never}"
 
     def _arm(self, arm: _Arm, shard: str, catalog: Catalog) -> str:
         items = ["*"] if self.columns is None else [self._item(arm, each, catalog) for each in self.columns]

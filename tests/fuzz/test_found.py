@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from decimal import Decimal
 
 import pytest
 
@@ -641,3 +642,28 @@ def test_arms_in_parentheses_give_a_text_in_quotes_its_type(shards: int) -> None
             for first, last in (("(", ")"), ("", "")):
                 union = f"{first}SELECT {x} AS c FROM t{last} UNION {first}SELECT {y} AS c FROM t{last}"
                 agree(world, f"SELECT c FROM ({union}) z", f"WITH z AS ({union}) SELECT c FROM z", union)
+
+
+def test_a_table_of_which_no_slot_is_wanted_has_its_own_types() -> None:
+    """OperationalError: column "c1" is TINYINT on shard "s1", not INT as the catalog says."""
+    values = {
+        "TINYINT": 4,
+        "SMALLINT UNSIGNED": 4,
+        "DECIMAL(9,2)": Decimal("1.50"),
+        "FLOAT": 0.5,
+        "YEAR": 2024,
+        "BIT(5)": 9,
+        "CHAR(6) COLLATE utf8mb4_general_ci": "a",
+        "ENUM('a','b')": "a",
+    }
+    for type_, value in values.items():
+        tables = (
+            Table("x", f"b TINYINT, d {type_}", "SHARD BY h (b)", rows=((1, value), (2, None), (4, value))),
+            Table("y", f"k TINYINT, c {type_}", "SHARD BY h (k)", rows=((4, value), (5, None)), by_slot=True),
+        )
+        few = "SELECT k, c FROM y WHERE k IN (4)"
+        agree(
+            World(2, (Sharding("h", "MOD 3"),), tables, dialect="mysql", products=("mysql",)),
+            f"SELECT x.b, q.c FROM x LEFT JOIN ({few}) q ON x.b = q.k",
+            f"SELECT x.b, q.k FROM x LEFT JOIN ({few}) q ON x.b = q.k AND x.d = q.c",
+        )
