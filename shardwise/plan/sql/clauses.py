@@ -27,7 +27,6 @@ from shardwise.plan.nodes import (
 )
 from shardwise.plan.sql.block import ALL_ROWS, CALL, Block, Col, Kind, Order, Ref, Scope
 from shardwise.plan.sql.expressions import has_lambda, has_subquery, is_constant, is_ordinal_like, is_volatile
-from shardwise.plan.sql.names import unique
 from shardwise.plan.tree import bare, column, column_id, columns_in, free_columns
 
 if TYPE_CHECKING:
@@ -76,9 +75,7 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     is_closed_here |= not render.reader.having_alone and block.is_grouped and not block.group
     is_closed_here |= _cuts(render, block, exprs) or _hides(render, node, block, exprs)
     is_closed_here |= _misses(render, node, block, exprs)
-    if _confuses(render, node, block, exprs):
-        block = render.wrap(block, names=_told_apart(block))
-    elif not open_here or is_closed_here or not _reads_simply(block, exprs, _IN_FILTER):
+    if not open_here or is_closed_here or not _reads_simply(block, exprs, _IN_FILTER):
         block = render.wrap(block)
     elif block.has_windows:
         counts, _ = block.uses(exprs)
@@ -86,7 +83,7 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
             block = render.wrap(block)
     target = block.qualify if block.has_windows else block.having if block.is_grouped else block.where
     if target is block.having and not render.reader.having_computes:
-        target.extend(_of_groups(render, exprs, block, outer))
+        target.extend(_of_groups(render, node, block, outer))
     else:
         target.extend(render.write(expr, block, outer) for expr in exprs)
     if target is block.where and any(is_volatile(expr) for expr in exprs):
@@ -94,46 +91,35 @@ def _filter(render: Renderer, node: Filter, block: Block, outer: Scope) -> Block
     return block
 
 
-def _confuses(render: Renderer, node: Filter, block: Block, exprs: Sequence[exp.Expr]) -> bool:
-    """Whether HAVING would name one of two keys of the same name, which MariaDB does not find.
+def _of_groups(render: Renderer, node: Filter, block: Block, outer: Scope) -> list[exp.Expr]:
+    """HAVING where it may not repeat a key that is computed, and finds neither of two of one name: the least
+    of a group's is the group's.
 
-    SELECT count(*) FROM a JOIN b ON … GROUP BY b.k, a.k HAVING b.k + 1 > a.k is its error 1054. A block that
-    has to stay as it is has the least of the group's.
+    SELECT count(*) FROM a JOIN b ON … GROUP BY b.k, a.k HAVING b.k + 1 > a.k is MariaDB's error 1054.
     """
-    if render.reader.having_computes or not block.is_grouped or block.has_windows:
-        return False
-    sought = block.uses(exprs)[0]
-    if _namesakes(block).isdisjoint(sought) or free_columns(node.input):
-        return False
-    return not any(block.read(id).find(exp.Div, exp.Avg) for id in sought)
+    before = block.columns
+    computed = {
+        id for id, ref in before.items() if block.kinds.get(id) is Kind.KEY and isinstance(ref, exp.Expr)
+    }
+    least = {id: _marked(exp.Min(this=block.read(id))) for id in computed | _namesakes(block, node.input)}
+    block.columns = {**before, **least}
+    written = [render.write(expr, block, outer) for expr in node.conjuncts]
+    block.columns = before
+    return written
 
 
-def _namesakes(block: Block) -> set[ColumnId]:
-    """Of a block's groups the keys that are columns of the same name, of different tables."""
+def _namesakes(block: Block, grouped: Node) -> set[ColumnId]:
+    """The keys that are columns of the same name, of different tables. Not those of which the least is of
+    another type: of an ENUM it is a text."""
     named = {id: ref for id, ref in block.columns.items() if isinstance(ref, Col)}
     tables: dict[str, set[str]] = {}
     for ref in named.values():
         tables.setdefault(ref.name.casefold(), set()).add(ref.table)
-    return {id for id, ref in named.items() if len(tables[ref.name.casefold()]) > 1}
+    retyped = {o.id for o in grouped.outputs if (o.type or "").upper().startswith(_RETYPED)}
+    return {id for id, ref in named.items() if len(tables[ref.name.casefold()]) > 1} - retyped
 
 
-def _told_apart(block: Block) -> tuple[str, ...]:
-    """Names for a block's columns, where no key is called as it and another one are below: MariaDB moves the
-    condition into the derived table, and then does not know which is meant (error 1052)."""
-    twins = _namesakes(block)
-    return unique(f"{id.name}_key" if id in twins else id.name for id in block.outputs)
-
-
-def _of_groups(render: Renderer, exprs: Sequence[exp.Expr], block: Block, outer: Scope) -> list[exp.Expr]:
-    """HAVING where it may not repeat a key that is computed: the least of a group's is the group's."""
-    before = block.columns
-    keys = {id: ref for id, ref in before.items() if block.kinds.get(id) is Kind.KEY}
-    unnamed = {id for id, ref in keys.items() if isinstance(ref, exp.Expr)} | _namesakes(block)
-    least = {id: _marked(exp.Min(this=block.read(id))) for id in unnamed}
-    block.columns = {**before, **least}
-    written = [render.write(expr, block, outer) for expr in exprs]
-    block.columns = before
-    return written
+_RETYPED = ("ENUM", "SET", "BIT")
 
 
 def _project(render: Renderer, node: Project, block: Block, outer: Scope) -> Block:

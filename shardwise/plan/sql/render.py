@@ -150,9 +150,9 @@ class Renderer:
         with self.own_with() as own:
             return self.wrap(self.block(node, scope), own)
 
-    def wrap(self, block: Block, lateral: With | None = None, names: tuple[str, ...] | None = None) -> Block:
-        """The block as a derived table in a block of its own, its columns called `names` or as they are."""
-        names = names or unique(id.name for id in block.outputs)
+    def wrap(self, block: Block, lateral: With | None = None) -> Block:
+        """The block as a derived table in a block of its own."""
+        names = unique(id.name for id in block.outputs)
         alias = self.alias(block.rel) if block.rel else self._names.next("q")
         table_alias = exp.TableAlias(this=identifier(alias))
         if block.raw is not None:
