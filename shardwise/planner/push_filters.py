@@ -82,11 +82,10 @@ class _Push:
         step = _STEPS.get(type(node), _Push._stop)
         if isinstance(node, Filter):
             return step(self, node, coming)
-        are_seen = all(self._is_seen(c, node) for c in coming)
-        # Beside one that stays, only what cannot fail goes on: it may have kept the others from their rows.
-        passing, staying = parted(
-            coming, lambda c: are_seen or (self._is_seen(c, node) and self._may_pass(c))
-        )
+        passing, staying = parted(coming, lambda c: self._is_seen(c, node))
+        if staying:  # what it keeps from its rows, others must not fail on
+            passing, held = parted(passing, self._may_pass)
+            staying = (*staying, *held)
         return _filtered(step(self, node, passing), staying)
 
     def _stop(self, node: Node, coming: Conjuncts) -> Node:
