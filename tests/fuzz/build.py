@@ -12,6 +12,7 @@ import os
 import random
 import re
 import sqlite3
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import date, datetime
@@ -46,7 +47,7 @@ class Built:
     its rows in the n-th order: as they are, the other way round, or shuffled."""
 
     def __init__(self, world: World, folder: Path, seconds_max: float = SECONDS_MAX) -> None:
-        """`seconds_max`: for a statement of the one database, where that is on a server."""
+        """`seconds_max`: for a statement of the one database. SQLite's is counted in steps."""
         folder.mkdir(parents=True, exist_ok=True)
         self.world, self.folder = world, folder
         self.closing: list[Callable[[], Any]] = []
@@ -331,7 +332,7 @@ def _ordered(rows: Sequence[Row], order: int) -> Sequence[Row]:
 One = Callable[[str, int], Answer]
 
 
-def _one_duckdb(world: World, closing_: list[Callable[[], Any]], _: float) -> One:
+def _one_duckdb(world: World, closing_: list[Callable[[], Any]], seconds_max: float) -> One:
     made = []
     for order in (0, 1):
         con = duckdb.connect()
@@ -344,10 +345,15 @@ def _one_duckdb(world: World, closing_: list[Callable[[], Any]], _: float) -> On
         made.append(con)
 
     def one(sql: str, order: int) -> Answer:
+        con = made[order]
+        alarm = threading.Timer(seconds_max, con.interrupt)
+        alarm.start()
         try:
-            return answer_of(made[order].execute(sql))
+            return answer_of(con.execute(sql))
         except duckdb.Error as error:
             raise Refused(str(error)) from error
+        finally:
+            alarm.cancel()
 
     return one
 

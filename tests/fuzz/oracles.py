@@ -148,9 +148,8 @@ def judge(built: Built, sql: str, variant: Variant, right: Answer) -> Failure | 
         if NO_PATTERNS in str(error):
             raise NotAnswered(NO_PATTERNS) from error
         return _raised(error)
-    except (
-        shardwise.DeadlineExceeded
-    ) as error:  # one database may not have had to make that product of tables
+    except shardwise.DeadlineExceeded as error:
+        # One database may not have had to make that product of tables.
         raise NotAnswered("deadline") from error
     except Exception as error:  # whatever it is, one database has answered
         if NO_COLLATION in str(error):
